@@ -114,6 +114,19 @@ def test_duplicates_are_the_peers(figures: Figures, question_pairs: Path) -> Non
     assert found["pairs that faiss has otherwise"] == found["pairs that sentence-transformers has otherwise"] == 0
 
 
+def test_a_static_encoder_is_measured_against_its_teacher(
+    figures: Figures, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    things = [
+        f"A {one} runs to a {other} .\tA\tB\n" for one in ("dog", "cat", "cow") for other in ("barn", "hill", "sea")
+    ]
+    (tmp_path / "captions.tsv").write_text("".join(things), encoding="utf-8")
+    monkeypatch.setattr("paraform.trainers.distilling.LEAST", 5)
+    found = figures("static", "--data", tmp_path / "captions.tsv", "--rows", 11, "--repeats", 1)["figures"]
+    assert found["largest difference of a coordinate"] < 1e-5 and found["captions"] == 11
+    assert min(found["static × minilm by sentence-transformers"]) > 1
+
+
 def test_parsing_is_measured_against_the_encoder_alone(figures: Figures, tmp_path: Path) -> None:
     (tmp_path / "captions.tsv").write_text("A dog runs.\tA dog is running.\tA cat sleeps.\n" * 3, encoding="utf-8")
     given = ("--data", tmp_path / "captions.tsv", "--sentences", 3, "--repeats", 1)

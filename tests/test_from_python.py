@@ -264,18 +264,22 @@ def test_what_is_saved_and_exported_by_nonsense(latent: LatentLanguageModel, min
     for folder in (None, 5, "a\0b", "\ud800"):
         refused(minilm.export, folder)
         refused(lambda path: paraform.write_jsonl([], path), folder)
-    for name, values in {
+    both = {
         "encoder": (None, 5),
         "texts": NO_TEXTS,
         "folder": (None, 5, "a\0b"),
-        "erased": (None, "all", np.array("form")),
-        "parser": (None, 5),
         "seed": NO_COUNTS[1:-1],
         "terms": (None, 5),
-    }.items():
-        for value in values:
-            known: dict[str, Any] = {"encoder": "minilm", "texts": TEXTS, "folder": tmp_path / "made"}
-            refused(lambda value, name=name, known=known: paraform.erase(**known | {name: value}), value)
+    }
+    many = [f"text {number}" for number in range(1000)]
+    for call, wrong in (
+        (paraform.erase, both | {"erased": (None, "all", np.array("form")), "parser": (None, 5)}),
+        (paraform.distil, both),
+    ):
+        for name, values in wrong.items():
+            for value in values:
+                known: dict[str, Any] = {"encoder": "minilm", "texts": many, "folder": tmp_path / "made"}
+                refused(lambda value, name=name, call=call, known=known: call(**known | {name: value}), value)
     assert not list(tmp_path.iterdir())
 
 

@@ -152,6 +152,8 @@ def calls(folder: Path) -> list[tuple[int, Callable[..., Any], dict[str, Any]]]:
         (2, paraform.TrainingConfig, {"steps": 3, "average_last": 0.5, "metric": "loss", "device": "cpu"}),
         (1, paraform.erase, {"encoder": encoder, "texts": TEXTS, "folder": ..., "erased": "form", "seed": 0,
             "terms": "t", "parser": "syntax", "device": "cpu"}),
+        (1, paraform.distil, {"encoder": encoder, "texts": [f"{text} {row}" for row in range(90) for text in TEXTS],
+            "folder": ..., "seed": 0, "terms": "t", "device": "cpu"}),
         (2, train_latent, {"validation": TEXTS[:6], "texts": TEXTS,
             "config": paraform.LatentConfig.compact(**TINY)} | train),
         (1, paraform.train_retrofit, {"pairs": pairs, "validation": pairs[:3], "shares": (),

@@ -45,6 +45,7 @@ from .syntax import mine as mine
 from .syntax.parsing import load_parser as load_parser
 from .syntax.tagging import load_tagger as load_tagger
 from .trainers.disentangled import train_disentangled as train_disentangled
+from .trainers.distilling import distil as distil
 from .trainers.erasing import erase as erase
 from .trainers.exemplar import train_exemplar as train_exemplar
 from .trainers.latent import train_latent as train_latent

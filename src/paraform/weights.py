@@ -209,6 +209,12 @@ def load_tensors(path: PathLike, digest: str | None = None, device: str = "cpu")
     return tensors
 
 
+def tensor_names(path: PathLike) -> list[str]:
+    """The names of a safetensors file's tensors; nothing else is read. Raises: InputError if it is no such file."""
+    with _opened(path) as data:
+        return list(data.keys())
+
+
 def is_finite(tensor: Tensor) -> bool:
     """Whether no number is NaN or infinite, by the least and the greatest: far faster than `torch.isfinite` of all."""
     return not tensor.numel() or bool(torch.isfinite(torch.stack(tensor.aminmax())).all())

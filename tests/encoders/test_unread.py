@@ -95,7 +95,7 @@ def test_tokenizers_of_other_kinds() -> None:
 def test_parts_tell_the_same(minilm: Encoder, monkeypatch: pytest.MonkeyPatch) -> None:
     texts = (READ + UNREAD) * 2
     whole = minilm.unread(texts)
-    monkeypatch.setattr("paraform.encoders.encoder.TEXTS", 5)
+    monkeypatch.setattr("paraform.encoders.unread.TEXTS", 5)
     monkeypatch.setattr("paraform.encoders.unread.AT_ONCE", 2)
     assert np.array_equal(minilm.unread(texts), whole)
 

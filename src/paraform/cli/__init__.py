@@ -51,6 +51,7 @@ COMMANDS = {  # a module of this room, and what it does; `train NAME` stands for
     "evaluate probing": ("evaluate_probing", "form, length and content that a classifier reads off vectors"),
     "evaluate distances": ("evaluate_distances", "how far words move when their sentence is reworded"),
     "evaluate report": ("evaluate_report", "all of these of several models side by side, as one page"),
+    "distil": ("distil", "any encoder, as a vector for each piece of text: embeds at the speed of its tokenizer"),
     "erase": ("erase", "any encoder, without what a linear reader tells of a sentence's form"),
     "overlap": ("overlap", "sentences of training files that stand in evaluation sets"),
     "export": ("export", "a trained encoder as a folder of sentence-transformers, as ONNX, or on the hub"),

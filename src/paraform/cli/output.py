@@ -23,7 +23,7 @@ VECTORS = (
 )
 WRITES = {"annotate": LINES, "duplicates": LINES, "mine": LINES, "embed": VECTORS}
 """What a command writes to --out, and endings that would promise something else."""
-OWN_RULES = {"rate": {"out"}, "erase": {"out"}, "export": {"out"}, "train": {"out"}}
+OWN_RULES = {"rate": {"out"}, "distil": {"out"}, "erase": {"out"}, "export": {"out"}, "train": {"out"}}
 """Of a command, or of a group, what it goes on with, or makes a folder of."""
 NAMES = (*WRITTEN, "model", "tagger", "parser")  # those that name a file, a folder or a model
 

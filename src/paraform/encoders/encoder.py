@@ -25,7 +25,7 @@ from paraform.encoders.pooling import mean_inside, pooled, put_means
 from paraform.encoders.split_words import encode_words
 from paraform.encoders.transformers_modules import config_of, first_layers, load_module
 from paraform.encoders.types import POOLINGS, Encoded, Forward, Pooling, Splitter, TokenStates, WordStates
-from paraform.encoders.unread import unread_texts
+from paraform.encoders.unread import are_unread, unread_texts
 from paraform.progress import track
 from paraform.records import (
     InputError,
@@ -40,7 +40,6 @@ from paraform.score import signature
 from paraform.weights import PathLike
 from paraform.words import tell_cut, tell_unread
 
-TEXTS = 4096  # whose pieces are held where no more than these are wanted
 USUAL_TOKENS = 16  # of a text: batches are counted in tokens
 COUNTED = (
     "the mean of a causal language model's states without its start's, which sentence-transformers would count;"
@@ -207,13 +206,7 @@ class Encoder:
 
     def unread(self, texts: Sequence[str]) -> npt.NDArray[np.bool_]:
         """As `capabilities.TellsUnread` has it; `encoders.unread` says which words count."""
-        texts = require_texts(texts)
-        out_B = np.zeros(len(texts), bool)
-        for at in range(0, len(texts), TEXTS):  # else memory would grow with them
-            some = texts[at : at + TEXTS]
-            lost = unread_texts(self._tokenizer, some, self._tokenizer.encode_batch_fast(some))
-            out_B[[at + number for number in lost]] = True
-        return out_B
+        return are_unread(self._tokenizer, require_texts(texts))
 
     def export(
         self, folder: PathLike, *, onnx: bool = False, terms: str = "", card: str = "", dense: Dense | None = None

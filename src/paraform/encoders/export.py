@@ -10,7 +10,7 @@ import logging
 import os
 import tempfile
 import warnings
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping, Sequence
 from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
@@ -20,7 +20,7 @@ from tokenizers import Tokenizer
 from torch import Tensor, nn
 
 from paraform.encoders.dense import Dense
-from paraform.encoders.folder import WEIGHTS
+from paraform.encoders.folder import CONFIG, MODULES, WEIGHTS
 from paraform.encoders.transformers_modules import sizes_of
 from paraform.records import InputError
 from paraform.weights import PathLike, require_path, save_tensors
@@ -54,34 +54,63 @@ def save_sentence_transformer(
     model: Any = module
     require_whole(model.config)
     width = sizes_of(model.config, final).width
-    kinds = ["Transformer", "Pooling", *(["Dense"] if dense else []), "Normalize"]
-    paths = ["", *(f"{number}_{kind}" for number, kind in enumerate(kinds[1:], start=1))]
-    settings: dict[str, Any] = {
-        "modules.json": [
-            {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
-            for number, (path, kind) in enumerate(zip(paths, kinds, strict=True))
-        ],
-        "sentence_bert_config.json": {"max_seq_length": max_tokens, "do_lower_case": False},
-        "1_Pooling/config.json": {"word_embedding_dimension": width, "pooling_mode_mean_tokens": True},
-        f"{paths[-1]}/config.json": {},
+    modules: dict[str, Mapping[str, Any] | None] = {
+        "Transformer": None,
+        "Pooling": {"word_embedding_dimension": width, "pooling_mode_mean_tokens": True},
+        **({"Dense": dense.settings()} if dense else {}),
+        "Normalize": {},
     }
-    if dense:
-        settings[f"{paths[2]}/config.json"] = dense.settings()
+    with new_folder(folder) as unfinished:
+        model.save_pretrained(unfinished)
+        _save_tokenizer(tokenizer, model.config, max_tokens, unfinished)
+        write_modules(unfinished, modules, card)
+        limits = {"max_seq_length": max_tokens, "do_lower_case": False}
+        write_settings(unfinished / "sentence_bert_config.json", limits)
+        if dense:
+            save_tensors(dense.tensors(), unfinished / "2_Dense" / WEIGHTS)
+        if onnx:
+            save_onnx(module, unfinished / "onnx" / "model.onnx", max_tokens=max_tokens)
+    return final
+
+
+@contextlib.contextmanager
+def new_folder(folder: PathLike) -> Iterator[Path]:
+    """A folder to write into, which gets its name when the block ends: none is replaced, and a kill leaves none.
+
+    Raises: InputError as `require_new`.
+    """
+    final = require_new(folder)
     final.parent.mkdir(parents=True, exist_ok=True)
     with tempfile.TemporaryDirectory(prefix=f".{final.name}.", dir=final.parent) as scratch:
         unfinished = Path(scratch) / final.name
-        model.save_pretrained(unfinished)
-        _save_tokenizer(tokenizer, model.config, max_tokens, unfinished)
-        for name, value in settings.items():
-            (unfinished / name).parent.mkdir(exist_ok=True)
-            (unfinished / name).write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
-        if dense:
-            save_tensors(dense.tensors(), unfinished / paths[2] / WEIGHTS)
-        if onnx:
-            save_onnx(module, unfinished / "onnx" / "model.onnx", max_tokens=max_tokens)
-        (unfinished / "README.md").write_text(card, encoding="utf-8")
+        unfinished.mkdir()
+        yield unfinished
         os.rename(unfinished, final)
-    return final
+
+
+def write_modules(folder: Path, modules: Mapping[str, Mapping[str, Any] | None], card: str) -> None:
+    """What makes a folder one of sentence-transformers: modules.json, the modules' settings, and README.md.
+
+    Args:
+        modules: their kinds, the first one in the folder itself, and what each one's config.json says; None: no file.
+    """
+    paths = ["", *(f"{number}_{kind}" for number, kind in enumerate(list(modules)[1:], start=1))]
+    # All versions of the library know these names; 6 writes longer ones, which older ones do not know.
+    listed = [
+        {"idx": number, "name": str(number), "path": path, "type": f"sentence_transformers.models.{kind}"}
+        for number, (path, kind) in enumerate(zip(paths, modules, strict=True))
+    ]
+    write_settings(folder / MODULES, listed)
+    for path, settings in zip(paths, modules.values(), strict=True):
+        if settings is not None:
+            write_settings(folder / path / CONFIG, settings)
+    (folder / "README.md").write_text(card, encoding="utf-8")
+
+
+def write_settings(path: Path, value: Mapping[str, Any] | Sequence[Any]) -> None:
+    """As JSON, in a folder that is made if it is not there."""
+    path.parent.mkdir(exist_ok=True)
+    path.write_text(json.dumps(value, indent=2) + "\n", encoding="utf-8")
 
 
 def require_new(folder: PathLike) -> Path:

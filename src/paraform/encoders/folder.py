@@ -27,6 +27,7 @@ from paraform.weights import sha256
 USUAL_LIMIT = 512  # tokens, where neither the positions nor the tokenizer set a limit: T5 was trained on as many
 NO_LIMIT = 10**6  # a tokenizer's `model_max_length` above it stands for none
 CONFIG, MODULES = "config.json", "modules.json"
+WHOLE = "config_sentence_transformers.json"  # what that library was told of the modules together
 WEIGHTS, INDEX = "model.safetensors", "model.safetensors.index.json"
 PICKLES = ("*.bin", "*.pt", "*.pth", "*.ckpt", "*.pkl")
 ELMO = ("*options.json", "*weights.hdf5")  # as ELMo's two files are published
@@ -116,6 +117,14 @@ class ModelFolder:
         files = self.weight_files()
         return sha256(files[0]) if len(files) == 1 else hashlib.sha256("".join(map(sha256, files)).encode()).hexdigest()
 
+    @cached_property
+    def digest(self) -> str:
+        """SHA-256 over everything that is read of it: activations, poolings, prompts and vocabularies count too."""
+        kinds = ("safetensors", "json", "txt", "model")
+        files = sorted(path for kind in kinds for path in self.path.glob(f"**/*.{kind}"))
+        parts = (f"{path.relative_to(self.path).as_posix()} {sha256(path)}\n" for path in files)
+        return hashlib.sha256("".join(parts).encode()).hexdigest()
+
     def tokenizer(self) -> Tokenizer:
         """The tokenizer, of which the caller may change the limit. Raises: InputError as `read_tokenizer`."""
         return read_tokenizer(self.path)
@@ -192,7 +201,7 @@ class ModelFolder:
             return False
         if "Dense" in names and not is_linear(self.modules[2].folder.settings(CONFIG, {})):
             return False
-        settings, whole = self.sentence_settings, self.settings("config_sentence_transformers.json", {})
+        settings, whole = self.sentence_settings, self.settings(WHOLE, {})
         modalities = settings.get("modality_config", {"text": {}})
         text = modalities.get("text") if isinstance(modalities, dict) else None
         usual = {

@@ -27,6 +27,7 @@ from paraform.encoders.folder import WEIGHTS, ModelFolder
 from paraform.encoders.locating import MINILM_SHA256, locate
 from paraform.encoders.names import Variant
 from paraform.encoders.sentence_transformer import ModulePipeline, load_pipeline
+from paraform.encoders.static import StaticEncoder, is_static, load_static
 from paraform.encoders.torch_settings import asked_products, best_dtype, products_on
 from paraform.encoders.transformers_modules import (
     Sizes,
@@ -88,10 +89,11 @@ def _load(
 @loads_alone
 def load_embedder(
     name: str = "minilm", *, device: str | torch.device | None = None, variant: Variant | None = None
-) -> Encoder | ModulePipeline | WordVectors:
+) -> Encoder | ModulePipeline | StaticEncoder | WordVectors:
     """Whatever turns texts into vectors and is no checkpoint of ours: an encoder as `load` has it, or
 
-    - a folder or hub id of sentence-transformers with all its modules, by that library;
+    - a folder or hub id of sentence-transformers that is a table of pieces' vectors and their mean;
+    - any other of its, with all its modules, by that library;
     - a GloVe or word2vec text file (.txt, .vec).
 
     Args:
@@ -110,7 +112,7 @@ def load_embedder(
     folder = ModelFolder(locate(name))
     if not folder.is_plain:
         chosen.only(f"{name}, a model of sentence-transformers whose modules make one vector,")
-        return load_pipeline(name, folder, where)
+        return load_static(name, folder, where) if is_static(folder) else load_pipeline(name, folder, where)
     chosen.only(f"{name}, an encoder,", "layer", "pooling", "weights", "seed")
     layer = -1 if chosen.layer is None else chosen.layer
     return _load(name, folder, where, layer=layer, pooling=chosen.pooling, seed=chosen.random_seed)

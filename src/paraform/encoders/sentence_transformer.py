@@ -5,10 +5,8 @@ A folder may be a stranger's: `ModelFolder.modules` looks at all of it before th
 
 from __future__ import annotations
 
-import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from typing import Any, ClassVar, final
 
 import numpy as np
@@ -20,7 +18,6 @@ from paraform.encoders.transformers_modules import quiet
 from paraform.progress import is_watched
 from paraform.records import InputError, require_count, require_texts
 from paraform.score import signature
-from paraform.weights import sha256
 from paraform.words import tell_cut
 
 
@@ -100,7 +97,7 @@ def load_pipeline(name: str, folder: ModelFolder, device: torch.device) -> Modul
             ).eval()
     except Exception as error:  # damaged files end in whatever the libraries trip over
         raise InputError(f"{folder.path}: {' '.join(str(error).split())[:300]}") from error
-    return ModulePipeline(name, _digest(folder.path), model, _pads(model))
+    return ModulePipeline(name, folder.digest, model, _pads(model))
 
 
 def _pads(model: Any) -> bool:
@@ -110,10 +107,3 @@ def _pads(model: Any) -> bool:
         return True
     tokenizer.pad_token = tokenizer.eos_token or tokenizer.bos_token or tokenizer.unk_token  # the mask hides it
     return tokenizer.pad_token is not None
-
-
-def _digest(folder: Path) -> str:
-    """Settings and tokenizers count too: activations, poolings, prompts, vocabularies."""
-    files = sorted(path for kind in ("safetensors", "json", "txt", "model") for path in folder.glob(f"**/*.{kind}"))
-    parts = (f"{path.relative_to(folder).as_posix()} {sha256(path)}\n" for path in files)
-    return hashlib.sha256("".join(parts).encode()).hexdigest()

@@ -8,6 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Collection, Sequence
 
+import numpy as np
+import numpy.typing as npt
+
 from paraform.encoders.types import Encoded, Splitter
 
 UNKNOWN = ("[UNK]", "<unk>")  # BERT's and XLM-RoBERTa's; what reads bytes, as RoBERTa and GPT-2, knows each
@@ -17,6 +20,17 @@ LETTERS = 3  # a word of fewer pieces is not called spelled
 PIECE = 1.5  # characters; a word whose pieces are shorter on average is spelled
 SYLLABLES = (("\u3040", "\u30ff"), ("\u3400", "\u9fff"), ("\uac00", "\ud7af"))  # kana, Han, Hangul: one says something
 AT_ONCE = 1024  # texts whose tokens and words are held
+TEXTS = 4096  # whose pieces are held where no more than these are wanted
+
+
+def are_unread(tokenizer: Splitter, texts: list[str]) -> npt.NDArray[np.bool_]:
+    """Of each text, whether it is one of `unread_texts`: bool [B]."""
+    out_B = np.zeros(len(texts), bool)
+    for at in range(0, len(texts), TEXTS):  # else memory would grow with them
+        some = texts[at : at + TEXTS]
+        lost = unread_texts(tokenizer, some, tokenizer.encode_batch_fast(some))
+        out_B[[at + number for number in lost]] = True
+    return out_B
 
 
 def unread_texts(tokenizer: Splitter, texts: Sequence[str], encodings: Sequence[Encoded]) -> list[int]:

@@ -13,6 +13,7 @@ from paraform.capabilities import Embed, Embedder, LatentSpace
 from paraform.checkpoint import signature_of
 from paraform.encoders.sentence_transformer import ModulePipeline
 from paraform.encoders.sentence_vectors import GivenVectors
+from paraform.encoders.static import StaticEncoder
 from paraform.encoders.word_vectors import WordVectors
 from paraform.evaluation.bootstrap import Comparison, paired_bootstrap, with_interval
 from paraform.evaluation.embedding.space import Judged, Space, Vectors, VectorSpace, embedded, floors
@@ -70,7 +71,7 @@ def system_of(name: str, model: Embedder, *, batch_size: int = 0, seed: int = 0,
         return model.embed(texts, batch_size=batch_size, seed=seed, progress=progress)
 
     settings = f"similarity:cosine|{signature_of(model, name)}"
-    if not isinstance(model, GivenVectors | ModulePipeline | WordVectors):
+    if not isinstance(model, GivenVectors | ModulePipeline | StaticEncoder | WordVectors):
         settings += f"|{precision_of(model.device, getattr(model, 'dtype', None))}"
     if isinstance(model, LatentSpace):
         return System(name, f"{settings}|longer:first {model.max_tokens} words", _beginnings(embed, model))
