@@ -4,8 +4,8 @@
 
 Peers: sentence-transformers' `paraphrase_mining_embeddings` and faiss' flat index by `range_search`, the exact ones,
 each with as many threads. The first has no threshold: it keeps the nearest half million. The vectors are `minilm`'s,
-made before. Bounds: the same pairs but for those within a
-millionth of the threshold, where float32 sums in different orders disagree; as fast as either.
+made before. Bounds: the same pairs but for those within a millionth of the threshold, where float32 sums in different
+orders disagree; as fast as either.
 """
 
 from __future__ import annotations

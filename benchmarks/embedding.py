@@ -6,9 +6,8 @@ Peers: sentence-transformers; onnxruntime on the exported model, in float32 and 
 it, one scale a tensor (its default) and one an output feature, captions in order of length, 32 at once. All have the
 same weights and threads and run in this process, in turn, freed memory kept as `paraform embed` keeps it. Ours at its
 default, and in int8 where the processor has VNNI. Captions differ from each other: paraform embeds a text that stands
-there again only once. Bounds: twice sentence-transformers, a least cosine of 0.9995;
-the faster of ours 1.3 times onnxruntime's faster int8 at a least cosine of 0.99; ours where bfloat16 is the default
-twice its float32.
+there again only once. Bounds: twice sentence-transformers, a least cosine of 0.9995; the faster of ours 1.3 times
+onnxruntime's faster int8 at a least cosine of 0.99; ours where bfloat16 is the default twice its float32.
 """
 
 from __future__ import annotations

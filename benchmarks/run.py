@@ -31,16 +31,17 @@ def main(given: Sequence[str]) -> int:
     scripts = {path.stem: path for path in sorted(HERE.glob("[a-z]*.py")) if path.stem != Path(__file__).stem}
     count = next((number for number, name in enumerate(given) if name not in scripts), len(given))
     names = given[:count] or list(scripts)
+    kept = True
     for name in names:
         print(f"== {name}", flush=True)
-        measure(scripts[name], given[count:])
+        kept = measure(scripts[name], given[count:]) and kept
     page = PAGE.read_text(encoding="utf-8")
     PAGE.write_text(with_table(page, table(RESULTS)), encoding="utf-8")
-    return 0
+    return 0 if kept else 1
 
 
-def measure(script: Path, options: Sequence[str]) -> None:
-    """Run one and keep what it found. Raises: SystemExit if it fails; a bound that is missed is no failure."""
+def measure(script: Path, options: Sequence[str]) -> bool:
+    """Run one and keep what it found; whether all its bounds are kept. Raises: SystemExit if it fails."""
     done = subprocess.run([sys.executable, script, "--json", *options], stdout=subprocess.PIPE, text=True)
     if done.returncode not in (0, 1) or not done.stdout.strip():
         raise SystemExit(f"{script.name}: exit status {done.returncode}")
@@ -53,6 +54,7 @@ def measure(script: Path, options: Sequence[str]) -> None:
     RESULTS.mkdir(exist_ok=True)
     text = json.dumps(found, indent=1, ensure_ascii=False) + "\n"
     (RESULTS / f"{script.stem}.json").write_text(text, encoding="utf-8")
+    return done.returncode == 0
 
 
 def machine() -> str:

@@ -39,10 +39,8 @@ def main() -> int:
     few = texts[::10]
     with tempfile.TemporaryDirectory() as scratch:
         folder = paraform.distil("minilm", texts[:LEARNT], Path(scratch) / "static", device="cpu")
-        static, library = (
-            encoders.load_embedder(str(folder), device="cpu"),
-            SentenceTransformer(str(folder), device="cpu"),
-        )
+        static = encoders.load_embedder(str(folder), device="cpu")
+        library = SentenceTransformer(str(folder), device="cpu")
     teacher, slow = encoders.load(device="cpu"), SentenceTransformer(str(encoders.locate()), device="cpu")
     tokenizer = encoders.ModelFolder(encoders.locate()).tokenizer()
     tokenizer.no_padding()

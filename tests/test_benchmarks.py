@@ -173,7 +173,7 @@ def test_the_page_of_figures_is_what_was_found(tmp_path: Path, monkeypatch: pyte
     )
     monkeypatch.setattr(run, "RESULTS", tmp_path)
     monkeypatch.setenv("PYTHONPATH", str(REPOSITORY / "benchmarks"))
-    run.measure(script, ["--threads", "1"])
+    assert not run.measure(script, ["--threads", "1"])  # a bound is missed
     found = json.loads((tmp_path / "small.json").read_text("utf-8"))
     assert found["command"] == "python benchmarks/small.py --threads 1" and found["what"] == "Two things in turn"
     assert found["figures"]["ours × theirs"] == [2.0, 1.5, 2.25] and "core" in found["machine"]

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import os
+import subprocess
+import sys
 from typing import Any
 
 import pytest
@@ -32,8 +35,18 @@ def test_products_are_exact_at_the_ends_of_a_byte(zero: int) -> None:
     assert steps_NE.dtype == torch.uint8 and (steps_NE - expected_NE).abs().max() <= 0.5 + 1e-3
 
 
+@ABLE
+def test_onednn_may_have_been_told_to_do_without() -> None:
+    """Its other products of bytes saturate, in silence."""
+    code = "import torch; from paraform.int8 import has_int8; print(has_int8(torch.device('cpu')))"
+    environment = os.environ | {"ONEDNN_MAX_CPU_ISA": "AVX2"}
+    done = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=True, text=True)
+    assert done.stdout == "False\n"
+
+
 def test_who_cannot(monkeypatch: pytest.MonkeyPatch) -> None:
     able: dict[str, Any] = {"avx2": True}
+    monkeypatch.setattr(int8, "_is_exact", lambda: True)
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: able)
     with pytest.raises(InputError, match=r"^products int8: this processor has no VNNI, which multiplies bytes; expec"):
         require_int8(CPU)

@@ -8,6 +8,7 @@ Shape key: N rows, K features that are summed over, E columns of the product.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from functools import cache
 from typing import Any, final
 
 import torch
@@ -22,7 +23,17 @@ VNNI = ("avx512_vnni", "avx_vnni", "amx_int8")
 def has_int8(device: torch.device) -> bool:
     """Whether bytes are multiplied exactly there, and fast: elsewhere oneDNN has slow ways, or ones that saturate."""
     able = torch.cpu.get_capabilities()
-    return device.type == "cpu" and any(able.get(name) for name in VNNI) and hasattr(_ops, "qlinear_pointwise")
+    return device.type == "cpu" and any(able.get(name) for name in VNNI) and _is_exact()
+
+
+@cache
+def _is_exact() -> bool:
+    """Of the largest bytes: `ONEDNN_MAX_CPU_ISA` may have taken from oneDNN what the processor has."""
+    if not hasattr(_ops, "qlinear_pointwise"):
+        return False
+    largest_1K = torch.full((1, 64), 127, dtype=torch.int8)
+    found = Int8Matrix.of(largest_1K, torch.ones(1)).product(torch.full((1, 64), 255, dtype=torch.uint8), 0)
+    return float(found) == 64 * 127 * 255
 
 
 def require_int8(device: torch.device) -> None:

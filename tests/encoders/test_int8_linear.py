@@ -61,6 +61,16 @@ def test_the_offline_encoder_in_int8(monkeypatch: pytest.MonkeyPatch) -> None:
     assert encoders.torch_settings.products_on(encoder.device) == "int8"
 
 
+def test_another_kind_of_encoder(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    from transformers import RobertaConfig, RobertaModel
+
+    config = RobertaConfig(vocab_size=9, hidden_size=8, num_hidden_layers=1, num_attention_heads=2, intermediate_size=8)
+    RobertaModel(config).save_pretrained(tmp_path)
+    monkeypatch.setenv("PARAFORM_PRODUCTS", "int8")
+    with pytest.raises(InputError, match=r"is no encoder like BERT; expected float32 or bfloat16$"):
+        encoders.load(str(tmp_path), device="cpu")
+
+
 def test_where_bytes_are_not_multiplied(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
     monkeypatch.setattr(torch.cpu, "get_capabilities", lambda: {"avx2": True})
     monkeypatch.setenv("PARAFORM_PRODUCTS", "int8")

@@ -16,7 +16,7 @@ from tokenizers import Tokenizer
 from paraform import checkpoint
 from paraform.encoders.export import write_settings
 from paraform.encoders.sentence_transformer import ModulePipeline
-from paraform.encoders.static import TABLE, StaticEncoder, save_static
+from paraform.encoders.static import TABLE, StaticEncoder, part_ends, save_static
 from paraform.records import InputError
 from paraform.weights import save_tensors
 
@@ -120,6 +120,28 @@ def test_another_name_of_the_table_is_the_library_s_own(folder: Path) -> None:
     assert isinstance(checkpoint.load(folder, device="cpu"), ModulePipeline)
 
 
+def test_how_a_folder_cuts_texts(folder: Path, caplog: pytest.LogCaptureFixture) -> None:
+    """Of a tokenizer's settings the length alone counts: a stride beyond it would end the process."""
+    written = json.loads((folder / "tokenizer.json").read_text("utf-8"))
+    cut = {"direction": "Right", "max_length": 2, "strategy": "OnlySecond", "stride": 5}
+    write_settings(folder / "tokenizer.json", written | {"truncation": cut})
+    model = checkpoint.load(folder, device="cpu")
+    np.testing.assert_array_equal(model.embed(["a dog runs home"]), model.embed(["a dog"]))
+    assert "1 of 1 texts" in caplog.text
+    write_settings(folder / "tokenizer.json", written | {"truncation": cut | {"max_length": 0}})
+    with pytest.raises(InputError, match="a tokenizer that cuts texts at 0 pieces; expected 1 at least"):
+        checkpoint.load(folder, device="cpu")
+
+
+def test_parts_are_of_few_texts_and_few_characters(folder: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    texts = ["a dog", "a", "home runs a dog", "dog", "runs", "a cat runs home", "home"]
+    model = checkpoint.load(folder, device="cpu")
+    whole = model.embed(texts)
+    monkeypatch.setattr("paraform.encoders.static.CHARACTERS", 8)
+    assert part_ends(texts, 3) == [3, 6, 7] and part_ends([], 3) == []
+    np.testing.assert_array_equal(model.embed(texts, batch_size=3), whole)
+
+
 def test_damaged_folders(folder: Path, tokenizer: Tokenizer) -> None:
     weights = folder / "model.safetensors"
     with pytest.raises(InputError, match="is there already"):
@@ -128,6 +150,7 @@ def test_damaged_folders(folder: Path, tokenizer: Tokenizer) -> None:
         TABLE_VD[0]: r"embedding.weight float32 \[6\]; expected floats, a row for each piece",
         TABLE_VD.long(): r"embedding.weight int64 \[11, 6\]; expected floats",
         TABLE_VD / 0: "NaN or infinity",
+        TABLE_VD.double() * 1e300: r"embedding.weight holds numbers of 1e\+15 or more",
     }.items():
         save_tensors({TABLE: damaged}, weights)
         with pytest.raises(InputError, match=message):

@@ -58,10 +58,11 @@ def test_bytes_first_lose_no_pair(threshold: float, outlier: float, monkeypatch:
     assert np.array_equal(found.cosines, expected.cosines)
 
 
-@pytest.mark.parametrize("shape", [(0, 5), (1, 1), (4, 8), (5, 13), (7, 64)])
+@pytest.mark.parametrize("shape", [(0, 5), (1, 1), (4, 8), (5, 13), (70, 64), (50, 101)])
 def test_cells_that_hold(shape: tuple[int, int]) -> None:
-    cells = torch.rand(shape, generator=torch.Generator().manual_seed(0)) < 0.3
-    assert torch.equal(true_cells(cells), cells.nonzero())
+    for share in (0.01, 0.9):
+        cells = torch.rand(shape, generator=torch.Generator().manual_seed(0)) < share
+        assert torch.equal(true_cells(cells), cells.nonzero())
 
 
 def test_an_index_finds_most_pairs_and_none_that_is_none(monkeypatch: pytest.MonkeyPatch) -> None:

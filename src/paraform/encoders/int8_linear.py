@@ -23,7 +23,7 @@ TINY = 1e-30  # stands for the range of a token whose features are all the same
 
 @final
 class Int8Linear:
-    """x → W x + b for [N, K] → [N, E], float32; each number of W and of x is off by half a step at most.
+    """x → W x + b for [N, K] → [N, E], float32; each number of W and of x is rounded to its nearest step.
 
     Args:
         weight_EK, bias_E: float32, on a CPU that `has_int8`.

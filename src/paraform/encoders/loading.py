@@ -73,11 +73,7 @@ def _load(
     name: str, folder: ModelFolder, where: torch.device, *, layer: int, pooling: Pooling | None, seed: int | None
 ) -> Encoder:
     products = products_on(where)
-    made = (
-        _minilm(folder, where, products)
-        if (name, seed) == ("minilm", None)
-        else _read(name, folder, where, products, seed)
-    )
+    made = _minilm(folder, where, products) if (name, seed) == ("minilm", None) else _read(name, folder, where, seed)
     if not -made.num_layers - 1 <= layer <= made.num_layers:
         raise InputError(f"layer {layer} of {name}; expected 0, the embeddings, to {made.num_layers}, the last")
     if (layer, pooling) == (-1, None):
@@ -120,13 +116,10 @@ def load_embedder(
 
 @lru_cache(maxsize=2)
 def _minilm(folder: ModelFolder, where: torch.device, products: str) -> Encoder:
-    return _read(
-        "minilm", folder, where, products
-    )  # once a process: content scores and style encoders ask for the same
+    return _read("minilm", folder, where)  # once a process: content scores and style encoders ask for the same
 
 
-def _read(name: str, folder: ModelFolder, where: torch.device, products: str, seed: int | None = None) -> Encoder:
-    """The products are those of now (`products_on`), and told so that `_minilm` keeps one encoder of each."""
+def _read(name: str, folder: ModelFolder, where: torch.device, seed: int | None = None) -> Encoder:
     dtype = best_dtype(where)
     if folder.is_elmo:
         if seed is not None:
@@ -142,6 +135,7 @@ def _read(name: str, folder: ModelFolder, where: torch.device, products: str, se
         forward, sizes = bert.states, Sizes(bert.dimension, bert.num_layers, bert.max_positions)
         digest = (expected or sha256(weights)) if seed is None else tensors_digest(tensors)
     else:
+        require_no_int8(name)
         own = config_of(folder)
         sizes = sizes_of(own, folder.path)
         if not folder.modules:  # else sentence-transformers says what stands before a text
@@ -168,6 +162,12 @@ def _read(name: str, folder: ModelFolder, where: torch.device, products: str, se
         dense=None if dense is None else dense.to(where),
         start=start,
     )
+
+
+def require_no_int8(name: str) -> None:
+    """Raises: InputError if products of bytes are asked for, of an encoder that is none like BERT."""
+    if asked_products() == "int8":
+        raise InputError(f"products int8: {name} is no encoder like BERT; expected float32 or bfloat16")
 
 
 def _bert(tensors: Mapping[str, Tensor], config: Mapping[str, object], where: torch.device) -> PackedBert:
@@ -216,6 +216,7 @@ def encoder_of(
     if config.model_type == "bert" and can_run(config.to_dict()):
         forward = _bert(weights, config.to_dict(), device).states
     else:
+        require_no_int8(name)
         narrow = module if dtype == torch.float32 else copy.deepcopy(module).to(dtype)
         forward = forward_of(narrow, device, sizes.width, start)
     own = Tokenizer.from_str(tokenizer.to_str())

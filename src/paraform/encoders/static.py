@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import chain
+from itertools import chain, pairwise
 from pathlib import Path
 from typing import ClassVar, final
 
@@ -31,7 +31,8 @@ from paraform.weights import PathLike, load_tensors, save_tensors, tensor_names
 from paraform.words import tell_cut, tell_unread
 
 TABLE = "embedding.weight"  # as torch's EmbeddingBag calls it
-TEXTS = 4096  # whose pieces are held at once
+TEXTS, CHARACTERS = 4096, 2**22  # whose pieces are held at once
+LARGE = 1e15  # sums of such numbers, and their squares, would overflow
 
 
 @final
@@ -79,11 +80,11 @@ class StaticEncoder:
         row = {text: number for number, text in enumerate(unique)}
         out_BD = np.empty((len(unique), self._table_VD.shape[1]), np.float32)
         cut, unread = set[str](), set[str]()
-        size = batch_size or TEXTS
-        for at in track(range(0, len(unique), size), "embedding", show=progress):
-            some = unique[at : at + size]
+        ends = [0, *part_ends(unique, batch_size or TEXTS)]
+        for at, end in track(list(pairwise(ends)), "embedding", show=progress):
+            some = unique[at:end]
             encodings = self._tokenizer.encode_batch_fast(some, add_special_tokens=False)
-            out_BD[at : at + size] = self._means(encodings)
+            out_BD[at:end] = self._means(encodings)
             cut |= {text for text, encoding in zip(some, encodings, strict=True) if encoding.overflowing}
             unread |= {some[number] for number in unread_texts(self._tokenizer, some, encodings)}
         most = (self._tokenizer.truncation or {}).get("max_length")
@@ -107,6 +108,17 @@ class StaticEncoder:
         if self.normalize:
             means_BD = torch.nn.functional.normalize(means_BD, dim=-1)
         return means_BD.cpu().numpy()
+
+
+def part_ends(texts: Sequence[str], most: int) -> list[int]:
+    """Where parts of so many texts at most end, of `CHARACTERS` but for their last text."""
+    ends, count, characters = [], 0, 0
+    for number, text in enumerate(texts, start=1):
+        count, characters = count + 1, characters + len(text)
+        if count == most or characters >= CHARACTERS or number == len(texts):
+            ends.append(number)
+            count, characters = 0, 0
+    return ends
 
 
 def is_static(folder: ModelFolder) -> bool:
@@ -134,9 +146,17 @@ def load_static(name: str, folder: ModelFolder, device: torch.device) -> StaticE
     if table_VD.ndim != 2 or not table_VD.is_floating_point():
         came = f"{TABLE} {str(table_VD.dtype).removeprefix('torch.')} {list(table_VD.shape)}"
         raise InputError(f"{inside.path / WEIGHTS}: {came}; expected floats, a row for each piece")
+    table_VD = table_VD.float()
+    if len(table_VD) and not table_VD.abs().max() < LARGE:
+        raise InputError(f"{inside.path / WEIGHTS}: {TABLE} holds numbers of {LARGE:g} or more; are they damaged?")
     tokenizer = inside.tokenizer()
     tokenizer.no_padding()
-    return StaticEncoder(name, folder.digest, folder.normalizes, tokenizer, table_VD.float().to(device))
+    if tokenizer.truncation is not None:  # its other settings can end the process
+        longest = tokenizer.truncation["max_length"]
+        if longest < 1:
+            raise InputError(f"{inside.path}: a tokenizer that cuts texts at {longest} pieces; expected 1 at least")
+        tokenizer.enable_truncation(longest)
+    return StaticEncoder(name, folder.digest, folder.normalizes, tokenizer, table_VD.to(device))
 
 
 def save_static(table_VD: Tensor, tokenizer: Tokenizer, folder: PathLike, *, card: str) -> Path:

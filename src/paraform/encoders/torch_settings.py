@@ -1,11 +1,11 @@
 """Settings of torch for the whole process: the numbers that matrix products are of, and how many threads compute.
 
 Products are of what a machine multiplies fastest, or of what `$PARAFORM_PRODUCTS` says; "int8" is of encoders like BERT
-alone (`encoders.int8_linear`), and all else then float32. What torch makes of bfloat16
-depends on the processor. Tensors of it, and LSTMs under autocast, are computed in it everywhere: fast with AMX, faster
-than float32 with AVX512_BF16 on AMD's processors, in 1.5 times its time on Intel's, and far slower with AVX2, where
-torch's own LSTM takes the place of oneDNN's. Products of float32 tensors have their factors rounded with AMX alone:
-torch's setting permits oneDNN to do so, and no more.
+alone (`encoders.int8_linear`), and all else then float32. What torch makes of bfloat16 depends on the processor.
+Tensors of it, and LSTMs under autocast, are computed in it everywhere: fast with AMX, faster than float32 with
+AVX512_BF16 on AMD's processors, in 1.5 times its time on Intel's, and far slower with AVX2, where torch's own LSTM
+takes the place of oneDNN's. Products of float32 tensors have their factors rounded with AMX alone: torch's setting
+permits oneDNN to do so, and no more.
 """
 
 from __future__ import annotations
@@ -14,14 +14,13 @@ import os
 import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
-from typing import Any, Literal, TypeAlias
+from typing import Any
 
 import torch
 
 from paraform.records import InputError
 
 PRODUCTS = "PARAFORM_PRODUCTS"
-Products: TypeAlias = Literal["float32", "bfloat16", "int8"]
 _DTYPES = {"float32": torch.float32, "bfloat16": torch.bfloat16, "int8": torch.float32}
 _mkldnn: Any = torch.backends.mkldnn  # its types lack `matmul`
 _lock = threading.Lock()

@@ -26,11 +26,12 @@ from paraform.records import InputError
 Search: TypeAlias = Literal["auto", "exact", "index"]
 SEARCHES: tuple[Search, ...] = get_args(Search)
 
-EXACT = 200_000  # vectors up to which "auto" compares each with each: as long as it takes to encode them, or less
+EXACT = 200_000  # vectors up to which "auto" compares each with each: in less time than it takes to encode them
 BLOCK = 2**24  # cosines held at once: 64 MiB
 ROWS, COLUMNS = 1024, 4096  # of a tile of cosines in bytes, which stays in the processor's cache
-SLACK = 1e-6  # more than products of float32 are off by, in whatever order they are added up
-CHECKED = 2**15  # pairs whose vectors are held at once: 100 MB
+SLACK = 1e-6  # more than sums of some hundred products of float32 differ by in practice, in different orders
+CHECKED = 2**23  # numbers of the vectors of pairs that are held at once, three times: 96 MiB
+DENSE = 64  # of as many cells one holds
 MOST_PAIRS = 20_000_000  # 320 MB of them; who wants more wants a higher threshold
 QUERIES = 16_384  # vectors whose neighbours an index looks for between two steps of a progress bar
 # Cells of an index, times √N, and how many of them each vector is compared in: of 275,292 pairs of 100,000 questions
@@ -122,7 +123,9 @@ def _exact(units_ND: NDArray[np.float32], threshold: float, device: torch.device
     for reached_QN, row, column in tiles(vectors_ND, threshold, progress):
         near_P2 = true_cells(reached_QN) + torch.tensor([row, column], device=device)
         near_P2 = near_P2[near_P2[:, 1] > near_P2[:, 0]]
-        for some_P2 in torch.split(near_P2, CHECKED):  # the same number, whichever way the pair was found
+        for some_P2 in torch.split(
+            near_P2, max(1, CHECKED // vectors_ND.shape[1])
+        ):  # the same number, whichever way the pair was found
             cosines_P = (vectors_ND[some_P2[:, 0]] * vectors_ND[some_P2[:, 1]]).sum(1)
             kept_P = cosines_P >= threshold
             yield some_P2[kept_P].int().cpu().numpy(), cosines_P[kept_P].cpu().numpy()
@@ -143,15 +146,18 @@ def _tiles_of_bytes(vectors_ND: Tensor, threshold: float, progress: bool) -> Til
     if not len(vectors_ND):
         return
     scale = float(vectors_ND.abs().max().clamp_min(SLACK)) / 127
-    rounded_ND = torch.round(vectors_ND / scale)
-    off = float((vectors_ND - rounded_ND * scale).norm(dim=1).max())
+    off, left, right = 0.0, [], []
+    for part_CD in torch.split(vectors_ND, COLUMNS):
+        rounded_CD = torch.round(part_CD / scale)
+        off = max(off, float((part_CD - rounded_CD * scale).norm(dim=1).max()))
+        left.append((rounded_CD + 128).to(torch.uint8))
+        right.append(Int8Matrix.of(rounded_CD.to(torch.int8), torch.full((len(part_CD),), scale)))
     step = 1 / 255
     least = math.ceil((threshold - off * (2 + off) - SLACK) / step - 0.5)
     if least < 1:  # bytes would hold no pair back
         yield from _tiles(vectors_ND, threshold, progress)
         return
-    left_ND, right_ND = (rounded_ND + 128).to(torch.uint8), rounded_ND.to(torch.int8)
-    right = [Int8Matrix.of(part_CD, torch.full((len(part_CD),), scale)) for part_CD in torch.split(right_ND, COLUMNS)]
+    left_ND = torch.cat(left)
     for row in track(range(0, len(vectors_ND), ROWS), "comparing", show=progress):
         for number in range(row // COLUMNS, len(right)):
             cosines_QC = right[number].product(left_ND[row : row + ROWS], 128, scale, out_dtype=torch.uint8, step=step)
@@ -159,12 +165,12 @@ def _tiles_of_bytes(vectors_ND: Tensor, threshold: float, progress: bool) -> Til
 
 
 def true_cells(cells_QN: Tensor) -> Tensor:
-    """Row and column of each cell that holds: `nonzero`, which takes longer than the product, asked of eight at once.
+    """Row and column of each cell that holds, as `nonzero` gives them: [P, 2] int64, by rows.
 
-    Args:
-        cells_QN: bool; nearly all of them False, or it takes longer.
-    Returns: [P, 2] int64, by rows.
+    That takes longer than the product, so that where few hold it is asked of eight cells at once.
     """
+    if DENSE * int(cells_QN.sum()) > cells_QN.numel():
+        return cells_QN.nonzero()
     filled_QN = F.pad(cells_QN, (0, -cells_QN.shape[1] % 8)).contiguous()
     words_W2 = filled_QN.view(torch.int64).nonzero()
     cells_W8 = filled_QN.view(len(filled_QN), filled_QN.shape[1] // 8, 8)[words_W2[:, 0], words_W2[:, 1]]

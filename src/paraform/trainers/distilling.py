@@ -35,6 +35,7 @@ PENALTY = 0.01  # λ: a piece that makes a tenth of one sentence is moved half o
 STEPS = 40  # of conjugate gradients
 RARE = 1e-3  # a piece with this share of all pieces has half the weight of one that is never seen (Arora et al. 2017)
 LEAST, MOST = 1_000, 50_000  # sentences
+LOST = "\ufffd"  # what half a character of a byte-level tokenizer is shown as
 INSIDE = "##"  # before a WordPiece that does not begin a word
 
 
@@ -74,7 +75,9 @@ def distil(
     some = random.Random(seed).sample(different, min(len(different), MOST))
     targets_SD = unit_vectors(teacher, some, progress=progress)
     alone_VD = vectors_alone(teacher, tokenizer, progress=progress)
-    pieces = Ragged.of([one.ids for one in tokenizer.encode_batch_fast(some, add_special_tokens=False)])
+    # What the teacher cuts off has no part in its vector.
+    longest = teacher.max_tokens - len(tokenizer.encode("").ids) if isinstance(teacher, encoders.Encoder) else None
+    pieces = Ragged.of([one.ids[:longest] for one in tokenizer.encode_batch_fast(some, add_special_tokens=False)])
     means_SV = shares_of(pieces, len(alone_VD))
     table_VD = ridge(means_SV, targets_SD, prior(alone_VD, pieces, means_SV, targets_SD), progress=progress)
     card = (
@@ -115,6 +118,7 @@ def vectors_alone(teacher: Embedder, tokenizer: Tokenizer, *, progress: bool = F
         number: tokenizer.decode([number], skip_special_tokens=False).strip().removeprefix(INSIDE)
         for number in sorted(vocabulary - special)
     }
+    texts = {number: text for number, text in texts.items() if text and LOST not in text}
     unread = unread_by(teacher, list(texts.values()))
     numbers = [number for number, lost in zip(texts, unread, strict=True) if not lost]
     found = unit_vectors(teacher, [texts[number] for number in numbers], progress=progress)
