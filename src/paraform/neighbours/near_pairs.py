@@ -31,7 +31,7 @@ BLOCK = 2**24  # cosines held at once: 64 MiB
 ROWS, COLUMNS = 1024, 4096  # of a tile of cosines in bytes, which stays in the processor's cache
 SLACK = 1e-6  # more than sums of some hundred products of float32 differ by in practice, in different orders
 CHECKED = 2**23  # numbers of the vectors of pairs that are held at once, three times: 96 MiB
-DENSE = 64  # of as many cells one holds
+DENSE = 32  # cells to one of eight that hold any: above it many hold
 MOST_PAIRS = 20_000_000  # 320 MB of them; who wants more wants a higher threshold
 QUERIES = 16_384  # vectors whose neighbours an index looks for between two steps of a progress bar
 # Cells of an index, times √N, and how many of them each vector is compared in: of 275,292 pairs of 100,000 questions
@@ -169,10 +169,10 @@ def true_cells(cells_QN: Tensor) -> Tensor:
 
     That takes longer than the product, so that where few hold it is asked of eight cells at once.
     """
-    if DENSE * int(cells_QN.sum()) > cells_QN.numel():
-        return cells_QN.nonzero()
     filled_QN = F.pad(cells_QN, (0, -cells_QN.shape[1] % 8)).contiguous()
     words_W2 = filled_QN.view(torch.int64).nonzero()
+    if DENSE * len(words_W2) > cells_QN.numel():
+        return cells_QN.nonzero()
     cells_W8 = filled_QN.view(len(filled_QN), filled_QN.shape[1] // 8, 8)[words_W2[:, 0], words_W2[:, 1]]
     within_P2 = cells_W8.nonzero()
     found_P2 = words_W2[within_P2[:, 0]]
