@@ -7,7 +7,7 @@ import json
 import os
 import subprocess
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Mapping
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -135,27 +135,38 @@ def test_parsing_is_measured_against_the_encoder_alone(figures: Figures, tmp_pat
     assert found["trees, sentences a second"] > 0
 
 
-def test_kept_memory_is_measured_against_memory_given_back(
+def test_trainings_are_measured_beside_those_that_give_memory_back(
     figures: Figures, question_pairs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """In this process: ten more would take a minute to start."""
+    """Without processes of their own: ten would take a minute to start."""
     (tmp_path / "text.txt").write_text("the cat sat on a mat\n" * 30, encoding="utf-8")
     monkeypatch.syspath_prepend(REPOSITORY / "benchmarks")
-    benchmark = importlib.import_module("kept_memory")
-    commands: list[list[str]] = []
+    benchmark = importlib.import_module("trainings")
+    commands: list[str] = []
 
-    def measure(code: str, command: list[str], cache: Path) -> tuple[float, float]:
+    def measure(command: str, trees: Mapping[str, Path], *rest: Any) -> tuple[dict[str, list[float]], dict[str, int]]:
         commands.append(command)
-        given_back = code.startswith("import paraform.memory; paraform.memory.keep_freed_memory = ")
-        return (3.0, 1e9) if given_back else (2.0, 1.2e9)
+        assert trees["before"] == tmp_path and trees["now"] == trees["given back"] == REPOSITORY
+        seconds = {"now": [2.0, 4.0], "given back": [3.0, 4.0], "before": [2.0, 4.4]}
+        return seconds, {"now": 12, "given back": 10, "before": 9}
 
     monkeypatch.setattr(benchmark, "measure", measure)
-    given = ("--quora", question_pairs, "--ptb", tmp_path / "text.txt", "--pairs", 20, "--repeats", 2)
-    found = figures("kept_memory", *given)
-    assert {" ".join(command[:2]) for command in commands} >= {"train exemplar", "train latent", "train retrofit"}
-    assert len(commands) == 5 * 2 * 3 and len({command[command.index("--out") + 1] for command in commands}) == 30
-    assert found["figures"]["latent, kept × given back"] == [1.5, 1.5, 1.5]
-    assert not found["bounds"]["embed, peak, kept over given back"]["kept"]
+    monkeypatch.setattr(benchmark, "tree_of", lambda commit, folder: tmp_path)
+    found = figures("trainings", "--quora", question_pairs, "--ptb", tmp_path / "text.txt", "--before", "0fa34b")
+    assert [" ".join(command.split()[:2]) for command in commands][:2] == ["train exemplar", "train latent"]
+    assert len(commands) == 6 and all("{out}" in command for command in commands)
+    assert found["figures"]["PAR, now × given back"] == [1.25, 1.0, 1.5]
+    assert found["figures"]["PAR, now × before"] == pytest.approx([1.05, 1.0, 1.1])
+    assert not found["bounds"]["PAR, now × before"]["kept"] and "embed, now × before" not in found["bounds"]
+    assert not found["bounds"]["embed, peak, now over given back"]["kept"]
+
+
+def test_a_long_embed_waits_for_its_turn(figures: Figures, tmp_path: Path) -> None:
+    """In processes of their own."""
+    (tmp_path / "text.txt").write_text("".join(f"cat {n} sat on a mat\n" for n in range(1300)), encoding="utf-8")
+    given = ("--quora", tmp_path / "text.txt", "--ptb", tmp_path / "text.txt", "--pairs", 130, "--only", "embed")
+    found = figures("trainings", *given, "--turns", 1, "--steps", 1, "--threads", 1)["figures"]
+    assert min(found["embed, now × given back"]) > 0 and found["embed, peak, now over given back"] > 0.5
 
 
 def test_the_page_of_figures_is_what_was_found(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

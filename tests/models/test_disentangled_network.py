@@ -18,7 +18,7 @@ from transformers import RobertaConfig, RobertaModel
 from paraform.models.disentangled.config import DisentangledConfig
 from paraform.models.disentangled.decoder_start import start_decoder
 from paraform.models.disentangled.network import Adversary
-from paraform.models.disentangled.pairs import Sentences, pair_batches
+from paraform.models.disentangled.pairs import pair_batches
 from paraform.models.disentangled.step_decoder import StepDecoder
 
 ROWS = np.arange(len(tiny.TEXTS))
@@ -29,12 +29,21 @@ def test_the_vector_is_the_mean_of_the_states(special: bool) -> None:
     """Of all of a sentence's tokens or of its words alone; each sentence by itself, without padding."""
     config = replace(tiny.TINY, pool_special=special)
     model = tiny.paraphraser(config)
-    together_BD = model.network.encode(tiny.table(config).sentences(ROWS))
+    together_BD = model.network.encode(*tiny.table(config).sentences(ROWS)[:2])
     for row, text in enumerate(tiny.TEXTS):
         ids = torch.tensor([model.tokenizer.encode(text).ids])
         states_TD = model.network.semantic(input_ids=ids).last_hidden_state[0]
         expected = states_TD.mean(0) if special else states_TD[1:-1].mean(0)
         torch.testing.assert_close(together_BD[row], expected, atol=1e-5, rtol=1e-5)
+
+
+def test_sides_read_together_have_the_vectors_of_each_alone() -> None:
+    model, table = tiny.paraphraser(), tiny.table()
+    sides = [table.sentences(rows) for rows in (ROWS, ROWS[::-1][:3], ROWS[:1])]
+    for found, side in zip(model.network.encode_together([*sides, None]), [*sides, None], strict=True):
+        assert (found is None) == (side is None)
+        if found is not None and side is not None:
+            torch.testing.assert_close(found, model.network.encode(*side[:2]), atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("special", [True, False])
@@ -48,7 +57,7 @@ def test_word_dropout_hides_tokens_from_attention_and_from_the_mean(special: boo
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0
     torch.manual_seed(4)
-    found_BD = model.network.encode(sentences)
+    found_BD = model.network.encode(*sentences[:2])
     torch.manual_seed(4)
     dropped_BT = torch.rand(sentences.pieces_BT.shape) < 0.5
     kinds = set()
@@ -64,7 +73,7 @@ def test_word_dropout_hides_tokens_from_attention_and_from_the_mean(special: boo
         torch.testing.assert_close(found_BD[row], states.mean(0), atol=1e-5, rtol=1e-5)
     assert (len(kinds) > 1) == special
     model.network.eval()
-    torch.testing.assert_close(model.network.encode(sentences), tiny.paraphraser().network.encode(sentences))
+    torch.testing.assert_close(model.network.encode(*sentences[:2]), tiny.paraphraser().network.encode(*sentences[:2]))
 
 
 @pytest.mark.parametrize("syntax", [True, False])
@@ -84,7 +93,7 @@ def test_the_loss_is_the_mean_over_pieces_of_both_directions(syntax: bool) -> No
         for row in range(4):
             one = slice(row, row + 1)
             cut = first.pieces_BT[one, : first.lengths_B[row]]
-            vector = network.encode(Sentences(cut, first.lengths_B[one], first.clusters_B[one]))
+            vector = network.encode(cut, first.lengths_B[one])
             symbols = trees.symbols_BS[one, : trees.lengths_B[row]]
             read = network.memory(vector, trees._replace(symbols_BS=symbols, lengths_B=trees.lengths_B[one]))
             assert read[0].shape[1] == 1 + (int(trees.lengths_B[row]) if syntax else 0)
@@ -103,7 +112,7 @@ def test_a_step_at_a_time_the_decoder_says_the_same() -> None:
     model, table = tiny.paraphraser(), tiny.table()
     network = model.network
     sentences, trees = table.sentences(ROWS), table.trees(ROWS)
-    vectors = network.encode(sentences)
+    vectors = network.encode(*sentences[:2])
     states_BTD = network.states(sentences.pieces_BT, *network.memory(vectors, trees))
     never = torch.tensor([0, 1])
     decoder = StepDecoder(network, never)
@@ -233,7 +242,7 @@ def test_a_number_or_choice_that_is_none(field: str, value: Any, complaint: str)
 @pytest.mark.parametrize("norm", [True, False])
 def test_the_decoder_reads_meaning_as_large_as_form(norm: bool) -> None:
     model, table = tiny.paraphraser(replace(tiny.TINY, memory_norm=norm)), tiny.table()
-    vectors = model.network.encode(table.sentences(ROWS)).detach()
+    vectors = model.network.encode(*table.sentences(ROWS)[:2]).detach()
     read_BMD, _ = model.network.memory(vectors, table.trees(ROWS))
     expected = (vectors - vectors.mean(1, keepdim=True)) / vectors.std(1, correction=0, keepdim=True)
     torch.testing.assert_close(read_BMD[:, 0], expected if norm else vectors, atol=1e-3, rtol=1e-3)

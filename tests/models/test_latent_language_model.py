@@ -23,7 +23,6 @@ from paraform.encoders import bfloat16_products
 from paraform.evaluation.latent import evaluate_latent
 from paraform.models.latent import LatentConfig, LatentLanguageModel, language_model
 from paraform.models.latent.texts import read_words, write_words
-from paraform.models.latent.views import dropout
 from paraform.records import InputError
 
 TEXTS = ["the cat sat", "a dog ran off", "it rains", "prices rose by N"]
@@ -303,23 +302,6 @@ def test_bfloat16_changes_little(bfloat16: None) -> None:
         rounded = model.log_likelihood(TEXTS, z)
     torch.testing.assert_close(rounded, exact, atol=0.1, rtol=0.02)
     assert not torch.equal(rounded, exact)
-
-
-@pytest.mark.parametrize("share", [0.0, 0.3, 0.5, 1.0])
-def test_dropout_keeps_the_mean_and_drops_the_share(share: float) -> None:
-    torch.manual_seed(0)
-    ones = torch.ones(1001, 333, requires_grad=True)
-    out = dropout(ones, share, True)
-    out.sum().backward()
-    assert float((out == 0).float().mean()) == pytest.approx(share, abs=0.003)
-    if share == 1:
-        assert not out.any()
-    else:
-        assert out.mean().item() == pytest.approx(1.0, abs=0.01)
-        assert ones.grad is not None and torch.equal(ones.grad, out.detach())  # where it is dropped, no gradient
-    assert torch.equal(dropout(ones, share, False), ones)
-    first = dropout(ones, 0.5, True)
-    assert not torch.equal(first, dropout(ones, 0.5, True))
 
 
 @pytest.mark.parametrize("narrowest", [-3, -10])

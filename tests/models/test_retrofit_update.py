@@ -51,10 +51,12 @@ def test_a_step_by_the_equation(reduction: str, orthogonality: str) -> None:
 def test_a_negative_counts_for_no_more_than_it_was_off_at_the_start() -> None:
     """[d + γ − min(d̂, d̂₀)]₊, d̂₀ by the encoder without M; where d̂ is beyond d̂₀ it has no gradient."""
     config = replace(tiny.TINY, orthogonality="free", push="start")
-    model, table = tiny.retrofitted(config), tiny.table()
+    model, plain = tiny.retrofitted(config), tiny.table()
     model.network.margin.fill_(5.0)
-    batches, _ = context_batches(table, batch_size=4, negatives="substitute", seed=0)
+    batches, _ = context_batches(model.network.known(plain), batch_size=4, negatives="substitute", seed=0)
     batch = batches(0)
+    with pytest.raises(ValueError, match="expected one of a table that `known` gave"):
+        model.network.other_at_start(context_batches(plain, batch_size=4, negatives="substitute", seed=0)[0](0))
     with torch.no_grad():
         start = tiny.retrofitted(config, shaken=0.0).network(batch).other_W
     near, far = model.network(batch)

@@ -103,8 +103,8 @@ CONFIGS = {
 def begin(config: RetrofitConfig, accelerator: Any) -> tuple[RetrofittedEncoder, Update, Callable[[int], ContextBatch]]:
     """How a training begins."""
     rank, world = accelerator.process_index, accelerator.num_processes
-    batches, _ = context_batches(
-        table(config), batch_size=4, negatives=config.negatives, seed=0, rank=rank, world=world
-    )
     model = retrofitted(config)
+    batches, _ = context_batches(
+        model.network.known(table(config)), batch_size=4, negatives=config.negatives, seed=0, rank=rank, world=world
+    )
     return model, make_update(model, config, accelerator)[0], batches

@@ -10,6 +10,8 @@ import torch.nn.functional as F
 from torch import Tensor, nn
 from torch.nn.utils.rnn import PackedSequence, pack_padded_sequence, pad_packed_sequence
 
+from paraform.models.packed_gru import run_packed
+
 
 def leaky_layers(inputs: int, width: int, depth: int, outputs: int) -> nn.Sequential:
     """`depth` leaky-ReLU layers of that width, then a linear one: [..., inputs] → [..., outputs]."""
@@ -35,10 +37,20 @@ def run_gru(
     """
     if module.num_layers != 1 or not module.bias or not module.batch_first or module.proj_size:
         raise ValueError(f"{module}; expected one layer with biases: nn.GRU(inputs, width, batch_first=True)")
+    on_cpu = inputs_BTD.device.type == "cpu" and not torch.is_autocast_enabled("cpu")
     if lengths_B is not None:
-        out, final = module(_packed(inputs_BTD, lengths_B), initial)
-        return pad_packed_sequence(out, batch_first=True, total_length=inputs_BTD.shape[1])[0], final
-    plain = inputs_BTD.device.type == "cpu" and not torch.is_grad_enabled() and not torch.is_autocast_enabled("cpu")
+        packed, time = _packed(inputs_BTD, lengths_B), inputs_BTD.shape[1]
+        if on_cpu and torch.is_grad_enabled():
+            states_BTH, _ = pad_packed_sequence(
+                run_packed(module, packed, initial), batch_first=True, total_length=time
+            )
+            ends = [states_BTH[torch.arange(len(lengths_B)), lengths_B - 1, : module.hidden_size]]
+            if module.bidirectional:
+                ends.append(states_BTH[:, 0, module.hidden_size :])
+            return states_BTH, torch.stack(ends)
+        out, final = module(packed, initial)
+        return pad_packed_sequence(out, batch_first=True, total_length=time)[0], final
+    plain = on_cpu and not torch.is_grad_enabled()
     if plain and inputs_BTD.shape[1] == 1 and not module.bidirectional:
         before_BH = inputs_BTD.new_zeros(len(inputs_BTD), module.hidden_size) if initial is None else initial[0]
         state_BH = gru_step(module, inputs_BTD[:, 0], before_BH)

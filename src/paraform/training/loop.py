@@ -21,6 +21,7 @@ from paraform.models.update import State, Update
 from paraform.records import InputError, Terminated, status_of
 from paraform.training.config import TrainingConfig
 from paraform.training.console import Bar, Interrupt
+from paraform.training.dropout import QuickDropout
 from paraform.training.journal import Journal, Record, as_record
 from paraform.training.lock import NAME as LOCK
 from paraform.training.lock import alone
@@ -172,7 +173,8 @@ def fit(
                 journal.write(progress.history[-1])
 
         while not (ended := run.ended(bool(interrupt.name))):
-            terms = update(batches(progress.step), progress.step)
+            with QuickDropout():
+                terms = update(batches(progress.step), progress.step)
             run.count(terms)
             if bar:
                 bar.step(progress.step, terms)

@@ -6,6 +6,7 @@ pieces that can be written, C parts of a bag; N pieces of all targets end to end
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Any, NamedTuple, final
 
 import torch
@@ -22,6 +23,7 @@ INITIAL = 0.02  # deviation of embeddings at the start, as BERT and BART have it
 SYNTAX_LAYERS = 1  # of the syntactic encoder (paper)
 DROPOUT = 0.1  # of what is not the encoder's own, as in BART
 ALIKE = 64  # pieces to write are filled up to a multiple of it
+PARTS = 4  # of a batch's sentences by length, each padded by itself: on a CPU padding costs as much as pieces do
 
 
 class Written(NamedTuple):
@@ -96,10 +98,10 @@ class DisentangledNetwork(Holder):
 
     def forward(self, batch: PairBatch) -> Outputs:
         """Both sides' vectors and, of one or both directions, what the paraphrase loss L_para is made of."""
-        source_BD, target_BD = self.encode(batch.source), None
-        if self.config.directions == "both" or self.config.contrast_weight or self.config.distance_weight:
-            target_BD = self.encode(batch.target)
-        negatives_ND = None if batch.negatives is None else self.encode(batch.negatives)
+        both = self.config.directions == "both" or self.config.contrast_weight or self.config.distance_weight
+        sides = [batch.source, batch.target if both else None, batch.negatives]
+        source_BD, target_BD, negatives_ND = self.encode_together(sides)
+        assert source_BD is not None
         written: tuple[Written, ...] = ()
         if self.config.generation_weight:
             written = (self.written(source_BD, batch.target_tree, batch.target),)
@@ -107,9 +109,24 @@ class DisentangledNetwork(Holder):
                 written += (self.written(target_BD, batch.source_tree, batch.source),)
         return Outputs(written, source_BD, target_BD, negatives_ND)
 
-    def encode(self, sentences: Sentences) -> Tensor:
+    def encode_together(self, sides: Sequence[Sentences | None]) -> list[Tensor | None]:
+        """Each side's vectors, those of like length read at once."""
+        there = [side for side in sides if side is not None]
+        lengths_R = torch.cat([side.lengths_B for side in there])
+        width = max(side.pieces_BT.shape[1] for side in there)
+        pieces_RT = torch.cat([F.pad(side.pieces_BT, (0, width - side.pieces_BT.shape[1])) for side in there])
+        if lengths_R.device.type != "cpu":
+            vectors_RD = self.encode(pieces_RT, lengths_R)
+        else:
+            order_R = lengths_R.argsort(stable=True)
+            parts = [part for part in order_R.tensor_split(PARTS) if len(part)]
+            read = [self.encode(pieces_RT[part, : int(lengths_R[part[-1]])], lengths_R[part]) for part in parts]
+            vectors_RD = torch.cat(read)[order_R.argsort()]
+        found = iter(torch.split(vectors_RD, [len(side.lengths_B) for side in there]))
+        return [None if side is None else next(found) for side in sides]
+
+    def encode(self, pieces_BT: Tensor, lengths_B: Tensor) -> Tensor:
         """ū, the mean of the semantic encoder's states: [B, D], float32. In training some pieces are not seen."""
-        pieces_BT, lengths_B = sentences.pieces_BT, sentences.lengths_B
         places_T = torch.arange(pieces_BT.shape[1], device=pieces_BT.device)
         there_BT = places_T < lengths_B[:, None]
         words_BT = (places_T > 0) & (places_T < lengths_B[:, None] - 1)

@@ -30,7 +30,7 @@ from paraform.models.base import AbstractParaphraser, require_words
 from paraform.models.disentangled.config import DisentangledConfig
 from paraform.models.disentangled.erasure import least_squares_erasure
 from paraform.models.disentangled.network import Adversary, DisentangledNetwork
-from paraform.models.disentangled.pairs import Sentences, Trees
+from paraform.models.disentangled.pairs import Trees
 from paraform.models.disentangled.start import semantic_module
 from paraform.models.disentangled.step_decoder import Memory, StepDecoder
 from paraform.models.disentangled.symbols import TreeSymbols
@@ -237,8 +237,7 @@ class DisentangledParaphraser(AbstractParaphraser):
         order, parts = np.argsort([len(row) for row in numbers], kind="stable"), []
         for at in range(0, len(order), BATCH):
             some = numbers_batch([numbers[row] for row in order[at : at + BATCH]], self.device)
-            side = Sentences(some.words_BT, some.lengths_B.to(self.device), some.lengths_B)
-            parts.append(self.network.encode(side))
+            parts.append(self.network.encode(some.words_BT, some.lengths_B.to(self.device)))
         return torch.cat(parts)[torch.from_numpy(np.argsort(order, kind="stable"))]
 
     def _ends(self) -> tuple[int, int]:

@@ -45,7 +45,9 @@ def make_update(
     fooling: Stepper | None = None
     if adversary is not None:
         own = config.adversary_learning_rate or config.learning_rate
-        optimizers["adversary"] = torch.optim.AdamW(adversary.parameters(), lr=own, weight_decay=WEIGHT_DECAY)
+        optimizers["adversary"] = torch.optim.AdamW(
+            adversary.parameters(), lr=own, weight_decay=WEIGHT_DECAY, fused=True
+        )
         fooling = Stepper(adversary, optimizers["adversary"], accelerator, parts={})
 
     def update(batch: PairBatch, step: int) -> dict[str, float]:

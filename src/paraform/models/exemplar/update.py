@@ -24,7 +24,7 @@ def make_update(
         the optimiser's state.
     """
     trainable = [parameter for parameter in model.network.parameters() if parameter.requires_grad]
-    adam = torch.optim.Adam(trainable, lr=config.learning_rate)
+    adam = torch.optim.Adam(trainable, lr=config.learning_rate, fused=True)
     rate = learning_rate(config.schedule, total=config.epochs * steps_per_epoch)
     stepper = Stepper(model.network, adam, accelerator, rate=rate, clip_norm=config.clip_norm)
 

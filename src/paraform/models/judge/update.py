@@ -25,7 +25,7 @@ def make_update(
     """
     network = model.trainable()
     weights = [weight for weight in network.parameters() if weight.requires_grad]
-    adamw = torch.optim.AdamW(weights, lr=config.learning_rate, weight_decay=0.0)
+    adamw = torch.optim.AdamW(weights, lr=config.learning_rate, weight_decay=0.0, fused=True)
     total = config.epochs * steps_per_epoch
     rate = warmup_linear(total=total, warmup=min(config.warmup, total // 2))
     stepper = Stepper(network, adamw, accelerator, rate=rate, clip_norm=CLIP_NORM)

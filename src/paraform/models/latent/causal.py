@@ -25,7 +25,6 @@ from paraform.json_text import parse_json
 from paraform.models.adapters import Adapters, Holder, digests_of, maps_of, require_base, require_config
 from paraform.models.latent.config import LatentConfig
 from paraform.models.latent.texts import Pieces
-from paraform.models.latent.views import dropout
 from paraform.records import InputError
 
 RANK = 16  # of each adapter
@@ -125,7 +124,7 @@ class CausalEncoder(Holder):
         there_BT = torch.arange(words_BT.shape[1], device=words_BT.device) < lengths_B.to(words_BT.device)[:, None]
         mean_BD = states_BTD.masked_fill(~there_BT[:, :, None], 0).sum(1) / there_BT.sum(1, keepdim=True)
         state_BH: Tensor = self.map(mean_BD).float()
-        return dropout(state_BH, self.state_dropout, self.training)
+        return F.dropout(state_BH, self.state_dropout, self.training)
 
 
 @final
@@ -169,7 +168,7 @@ class CausalDecoder(Holder):
         """The words so far, the mark of a begin first, and z → states [B, T, D] that the next words are scored with."""
         embedded_BTD = _embedded(self.module, words_BT, self.dropout, self.training)
         states_BTD = _states(self.module, torch.cat([self._soft(z_BZ), embedded_BTD], 1))[:, PIECES:]
-        return dropout(states_BTD, self.dropout, self.training)
+        return F.dropout(states_BTD, self.dropout, self.training)
 
     def start(self, z_BZ: Tensor) -> CausalMemory:
         """The memory before the mark of a begin."""
@@ -190,7 +189,7 @@ class CausalDecoder(Holder):
 
 
 def _embedded(module: nn.Module, words_BT: Tensor, share: float, training: bool) -> Tensor:
-    return dropout(cast(Any, module).get_input_embeddings()(words_BT), share, training)
+    return F.dropout(cast(Any, module).get_input_embeddings()(words_BT), share, training)
 
 
 def _states(module: nn.Module, embedded_BTD: Tensor) -> Tensor:

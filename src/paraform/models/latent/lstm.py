@@ -8,11 +8,11 @@ from __future__ import annotations
 from typing import NamedTuple, final
 
 import torch
+import torch.nn.functional as F
 from torch import Tensor, nn
 
 from paraform.encoders import product_autocast
 from paraform.models.latent.config import LatentConfig
-from paraform.models.latent.views import dropout
 
 
 @final
@@ -27,11 +27,11 @@ class LSTMEncoder(nn.Module):
 
     def forward(self, words_BT: Tensor, lengths_B: Tensor) -> Tensor:
         """Words, zeros behind a sentence's last, and lengths ≥ 1 → states [B, H], float32."""
-        inputs = dropout(self.embedding(words_BT), self.dropout, self.training)
+        inputs = F.dropout(self.embedding(words_BT), self.dropout, self.training)
         states_BTH, _ = _run(self.lstm, inputs, None)
         # What stands behind the last word comes after it in time, so it changes nothing here.
         last_BH = states_BTH[torch.arange(len(words_BT), device=words_BT.device), lengths_B.to(words_BT.device) - 1]
-        return dropout(last_BH.to(self.embedding.weight.dtype), self.state_dropout, self.training)
+        return F.dropout(last_BH.to(self.embedding.weight.dtype), self.state_dropout, self.training)
 
 
 @final
@@ -63,9 +63,9 @@ class LSTMDecoder(nn.Module):
 
     def forward(self, words_BT: Tensor, z_BZ: Tensor) -> Tensor:
         """The words so far, `<s>` first, and z → states [B, T, H] that the next words are scored with."""
-        words_BTD = dropout(self.embedding(words_BT), self.dropout, self.training)
+        words_BTD = F.dropout(self.embedding(words_BT), self.dropout, self.training)
         states_BTH, _ = self._step(words_BTD, self.start(z_BZ))
-        return dropout(states_BTH, self.dropout, self.training)
+        return F.dropout(states_BTH, self.dropout, self.training)
 
     def start(self, z_BZ: Tensor) -> LSTMMemory:
         """The memory before the first word."""

@@ -57,7 +57,7 @@ class RetrofitConfig:
     Args:
         push: whether the hinge is met by pushing a negative "further" off (paper), or by no more than the distance that
             it had at the "start": then words of paraphrases have to come nearer, since nothing is won by spreading all
-            words. A step encodes its sentences once more for it, without gradients.
+            words. Each sentence is read once more for it, before training.
         place: M stands "before" the encoder, at its word embeddings (paper), or "after" it, at its states, which are
             then read once.
         fit: "descent" (paper), or "whitening" in closed form by the scatter of words within paraphrases.

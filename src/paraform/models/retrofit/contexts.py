@@ -50,12 +50,15 @@ class ContextBatch:
     """Words in their contexts of a step, each once, and which of them are compared.
 
     Args:
-        words: to be read; or, where M stands behind the encoder, their states without it, [O, D].
+        words: to be read, with M before the encoder; None where it stands behind.
+        states_OD: their states without M, if the step needs them: M behind the encoder maps them, and `push` "start"
+            measures what was before training by them.
         source_W, target_W: the two contexts of each shared word.
         kept_W, other_W: one of these, and one that is no paraphrase.
     """
 
-    words: Unread | Tensor
+    words: Unread | None
+    states_OD: Tensor | None
     source_W: Tensor
     target_W: Tensor
     kept_W: Tensor
@@ -63,8 +66,9 @@ class ContextBatch:
 
     def to(self, device: torch.device) -> ContextBatch:
         """On that device."""
-        compared = (self.source_W, self.target_W, self.kept_W, self.other_W)
-        return ContextBatch(self.words.to(device), *(part.to(device) for part in compared))
+        compared = (part.to(device) for part in (self.source_W, self.target_W, self.kept_W, self.other_W))
+        words = self.words.to(device) if self.words is not None else None
+        return ContextBatch(words, self.states_OD.to(device) if self.states_OD is not None else None, *compared)
 
 
 class Pool(NamedTuple):
@@ -127,8 +131,8 @@ class ContextTable:
         pool: all words in their contexts.
         clusters: how many there are.
         without_words, without_negatives: pairs without a shared word, and shared words that no other cluster has.
-        states_RD: of each word in its context its state, where M stands behind the encoder, which then reads each
-            sentence once; None: it is read at each step.
+        states_RD: of each word in its context its state without M, each sentence read once, where steps need it.
+        behind: whether M stands behind the encoder, so that no step reads a sentence.
     """
 
     texts: list[str]
@@ -149,6 +153,7 @@ class ContextTable:
     without_words: int
     without_negatives: int
     states_RD: Tensor | None = None
+    behind: bool = False
 
     def __len__(self) -> int:
         """Pairs with a shared word that another cluster has, too."""
@@ -182,8 +187,8 @@ class ContextTable:
         contexts_4W = np.concatenate([self.source_W[chosen_W], self.target_W[chosen_W], kept_W, other_W])
         rows_O, place_4W = np.unique(contexts_4W, return_inverse=True)
         compared = (torch.from_numpy(place_W) for place_W in place_4W.reshape(4, -1))
-        words = self.unread(rows_O) if self.states_RD is None else self.states_RD[torch.from_numpy(rows_O)]
-        return ContextBatch(words, *compared)
+        states_OD = self.states_RD[torch.from_numpy(rows_O)] if self.states_RD is not None else None
+        return ContextBatch(None if self.behind else self.unread(rows_O), states_OD, *compared)
 
     def unread(self, rows_O: Rows) -> Unread:
         """Words in their contexts to be read."""

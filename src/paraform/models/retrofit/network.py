@@ -25,7 +25,7 @@ from paraform.progress import track
 AT_ONCE = 64  # sentences of about one length that are read together
 MOST_KNOWN = 2  # tables: those that a run trains and validates on
 KNOWN: dict[str, Tensor] = {}
-"""Of the tables of this process's last run behind an encoder the words' states, by all that changes them."""
+"""Of the tables of this process's last run the words' states without M, by all that changes them."""
 
 
 class Distances(NamedTuple):
@@ -98,31 +98,24 @@ class RetrofitNetwork(nn.Module):
     @torch.no_grad()
     def other_at_start(self, batch: ContextBatch) -> Tensor:
         """The second of these distances as they were before training, [W]."""
-        vectors_OD = self.vectors(batch, self.transform.start())
-        return apart(vectors_OD, batch.kept_W, batch.other_W)
+        return apart(_states_of(batch), batch.kept_W, batch.other_W)
 
     def vectors(self, batch: ContextBatch, matrix: Tensor) -> Tensor:
         """E(M w, S), or M E(w, S), of each word in its context by that M, the mean over its pieces: [O, D] float32."""
-        before = self.config.place == "before"
-        if isinstance(batch.words, Unread):
-            vectors_OD = self.read(batch.words, matrix if before else None)
-        else:
-            vectors_OD = batch.words
-        return vectors_OD if before else F.linear(vectors_OD, matrix)
+        if batch.words is not None:
+            return self.read(batch.words, matrix)
+        return F.linear(_states_of(batch), matrix)
 
-    def read(self, words: Unread, before: Tensor | None) -> Tensor:
-        """The states of words in their contexts, the mean over their pieces, with M before the encoder if there is one:
-        [O, D] float32."""
+    def read(self, words: Unread, before: Tensor) -> Tensor:
+        """The states of words in their contexts by M before the encoder, the mean over their pieces: [O, D] float32."""
         states = [self.states(*chunk, before).flatten(0, 1) for chunk in words.chunks]
         if not states:
             return words.counts_O.new_zeros(0, self._own.width, dtype=torch.float32)
         return mean_pieces(torch.cat(states), words.piece_P, words.word_P, words.counts_O)
 
-    def states(self, pieces_BT: Tensor, lengths_B: Tensor, before: Tensor | None) -> Tensor:
+    def states(self, pieces_BT: Tensor, lengths_B: Tensor, before: Tensor) -> Tensor:
         """States of all pieces: [B, T, D] float32."""
-        embedded_BTK = self._own.embedded(pieces_BT)
-        if before is not None:
-            embedded_BTK = F.linear(embedded_BTK, before)
+        embedded_BTK = F.linear(self._own.embedded(pieces_BT), before)
         every = self.config.states == "all"
         states_LBTD = self._own.states(embedded_BTK, lengths_B, every=every)
         return self.mixed(states_LBTD) if every else states_LBTD[0]
@@ -134,11 +127,12 @@ class RetrofitNetwork(nn.Module):
         return self.frozen
 
     def known(self, table: ContextTable) -> ContextTable:
-        """The table with its words' states, where M stands behind the encoder, which so reads each sentence once.
+        """The table with its words' states without M, where steps need them: each sentence is read once for them.
 
         Those of two tables are kept for what this process trains next: runs that differ in M alone read nothing twice.
         """
-        if self.config.place == "before" or self.frozen is None:
+        behind = self.config.place == "after"
+        if self.frozen is None or not (behind or self.config.push == "start"):
             return table
         about = json.dumps([self.frozen.signature, self.config.states, table.texts])
         spans = (part.tobytes() for part in (table.sentence_R, table.start_R, table.count_R))
@@ -147,7 +141,7 @@ class RetrofitNetwork(nn.Module):
             while len(KNOWN) >= MOST_KNOWN:
                 del KNOWN[next(iter(KNOWN))]
             KNOWN[key] = self.read_all(table)
-        return replace(table, states_RD=KNOWN[key])
+        return replace(table, states_RD=KNOWN[key], behind=behind)
 
     @torch.no_grad()
     def read_all(self, table: ContextTable) -> Tensor:
@@ -175,6 +169,12 @@ class RetrofitNetwork(nn.Module):
         if not self.config.train_mix:
             return states_LBTD.mean(0)
         return self.mix_scale * torch.einsum("l,lbtd->btd", self.mix_L.softmax(0), states_LBTD)
+
+
+def _states_of(batch: ContextBatch) -> Tensor:
+    if batch.states_OD is None:
+        raise ValueError("a batch without the states before M; expected one of a table that `known` gave")
+    return batch.states_OD
 
 
 def mean_pieces(states_ND: Tensor, piece_P: Tensor, word_P: Tensor, counts_O: Tensor) -> Tensor:

@@ -25,7 +25,7 @@ def make_update(
     Returns: the update, which gives `loss` and the gradient's norm; and the optimiser's state.
     """
     weights = [weight for weight in model.network.parameters() if weight.requires_grad]
-    adamw = torch.optim.AdamW(weights, lr=config.learning_rate, weight_decay=0.0)
+    adamw = torch.optim.AdamW(weights, lr=config.learning_rate, weight_decay=0.0, fused=True)
     total = config.epochs * steps_per_epoch
     rate = warmup_linear(total=total, warmup=min(config.warmup, total // 2))
     stepper = Stepper(model.network, adamw, accelerator, rate=rate, clip_norm=CLIP_NORM)
