@@ -47,7 +47,7 @@ def test_comes_back(folder: Path) -> None:
 def test_large_arrays_stay_on_disk(folder: Path) -> None:
     ExemplarIndex.build(sentences(2000)).save(folder)
     loaded = ExemplarIndex.load(folder)
-    arrays = loaded._encoded.rows.words, loaded._made.sequences.bits if loaded._made else None
+    arrays = loaded._encoded.rows.words, loaded._made.planes.words if loaded._made else None
     assert all(isinstance(getattr(array, "base", None), np.memmap) for array in arrays)
 
 
@@ -101,7 +101,7 @@ def sign(folder: Path, **changes: Any) -> None:
 
 def test_blocks_that_are_too_large(folder: Path) -> None:
     """Compiled code has room for so many sequences of a block and no more."""
-    ExemplarIndex.build(sentences(2000)).save(folder)
+    ExemplarIndex.build(sentences(6000)).save(folder)
     names = arrays_of(folder)
     starts, of_length = (np.load(folder / names[f"blocks-{name}"]) for name in ("starts", "of_length"))
     length = int(np.argmax(np.diff(of_length)))
@@ -136,6 +136,18 @@ def test_what_numpy_takes_for_something_else(beginning: bytes, folder: Path) -> 
         ExemplarIndex.load(folder)
 
 
+def test_planes_that_are_too_short(folder: Path) -> None:
+    """What is one column less at the end would be read beyond it."""
+    names = arrays_of(folder)
+    words, starts = (np.load(folder / names[f"planes-{name}"]) for name in ("words", "starts"))
+    starts[-1] -= 8
+    np.save(folder / names["planes-words"], words[:-8])
+    np.save(folder / names["planes-starts"], starts)
+    sign(folder)
+    with pytest.raises(InputError, match="planes are not as long as its sequences"):
+        ExemplarIndex.load(folder)
+
+
 def test_other_folders_are_left_alone(tmp_path: Path) -> None:
     (tmp_path / "thesis.txt").write_text("mine")
     with pytest.raises(InputError, match="holds something else"):
@@ -151,9 +163,9 @@ def test_other_folders_are_left_alone(tmp_path: Path) -> None:
         ("", "expected what ExemplarIndex.save wrote"),
         ("[1]", "not an exemplar index"),
         ('{"format": "other"}', "not an exemplar index"),
-        ('{"format": "paraform exemplar index", "version": 0}', "version 0, expected 3; build and save it again"),
-        ('{"format": "paraform exemplar index", "version": 3}', "a damaged index"),
-        ('{"format": "paraform exemplar index", "version": 3, "tags": 3, "words": [], "arrays": {}}', "damaged"),
+        ('{"format": "paraform exemplar index", "version": 0}', "version 0, expected 4; build and save it again"),
+        ('{"format": "paraform exemplar index", "version": 4}', "a damaged index"),
+        ('{"format": "paraform exemplar index", "version": 4, "tags": 3, "words": [], "arrays": {}}', "damaged"),
         ('{"format": ' + "[" * 950 + "]" * 950 + "}", "more than 100 brackets inside each other"),
     ],
 )
@@ -171,8 +183,7 @@ def test_no_index(tmp_path: Path) -> None:
 NAMES = [
     *(f"rows-{name}" for name in ("words", "counts", "starts", "texts", "wordings", "clusters")),
     *("codes", "starts", "characters", "text_starts", "bit_of"),
-    *(f"sequences-{name}" for name in ("codes", "starts", "bits")),
-    *(f"halves-{name}" for name in ("bits", "bit_of")),
+    *(f"planes-{name}" for name in ("words", "starts")),
     *(f"blocks-{name}" for name in ("starts", "every", "some", "of_length")),
     *(f"{name}-{part}" for name in ("members", "different") for part in ("members", "starts")),
 ]

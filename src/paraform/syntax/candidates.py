@@ -14,6 +14,8 @@ from paraform.syntax.compiled import compiled
 from paraform.syntax.rows import Groups, Rows
 from paraform.syntax.rules import MiningConfig
 
+FAR = 1 << 40  # no distance is as great
+
 
 class Targets(NamedTuple):
     """What a target adds to its sentence: hash of its source's text, its place, its number of words. All [N]."""
@@ -69,7 +71,7 @@ class Asked(NamedTuple):
 
     Args:
         rows: the targets as rows, with the word numbers of the index.
-        reach: [N], room for the greatest distance that each target still takes.
+        reach: [N], the greatest distance that each target still takes; `FAR` at first.
     """
 
     targets: Targets

@@ -1,70 +1,154 @@
-"""Edit distances between one tag sequence and many, bit by bit and side by side (Myers 1999; Hyyrö 2003)."""
+"""Edit distances between a tag sequence and a block of others of one length, all of the block at once.
+
+A bit stands for a sequence: each cell of the table that dynamic programming fills is a few logical operations on as
+many bits as there are sequences. A cell keeps how it differs from its neighbours, which is −1, 0 or 1 (Myers 1999, in
+the form of Hyyrö 2003, where a bit stands for a row of the table). Only the cells that a way within the radius can
+cross are computed (Ukkonen 1985), and none any more once every sequence is beyond it.
+"""
 
 from __future__ import annotations
+
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
 from paraform.syntax.compiled import compiled
-from paraform.syntax.features import Bits, Codes, Sequences, ones
+from paraform.syntax.features import Bits, Codes, ones
+from paraform.syntax.lanes import WORDS, load, same, some, store
+
+LARGEST = 32  # bits of a distance
 
 
-@compiled
-def edit_distances(
-    query: Codes,
-    places: Bits,
-    sequences: Sequences,
-    lanes: NDArray[np.int64],
-    filled: int,
-    state: Bits,
-    distances: NDArray[np.int64],
-) -> None:
-    """The edit distance between the query and each of the sequences in the lanes, which have one length.
+class Planes(NamedTuple):
+    """The tags of M blocks of sequences bit by bit: at each place of them the lowest bits of all, the next, …
 
     Args:
-        query: its tags.
-        places: for each tag, a bit for every place where the query has it (queries of at most 64 tags).
-        lanes: numbers of sequences, the first `filled` of which count.
-        state: room for four rows of lanes.
-        distances: filled.
-
-    One column of all lanes after another. A column's lowest cell is its top (its number) plus its vertical steps up
-    less those down, so that only the last column's steps are counted.
+        words: M times [length · bits of a tag · `WORDS`], flat.
+        starts: [M + 1], where each block begins.
     """
-    length = sequences.starts[lanes[0] + 1] - sequences.starts[lanes[0]]
-    if len(query) > 64:
-        for lane in range(filled):
-            start = sequences.starts[lanes[lane]]
-            distances[lane] = _plain_distance(query, sequences.codes[start : start + length])
-        return
-    codes, equal, up, down, first_code = sequences.codes, state[0], state[1], state[2], state[3]
-    unit = np.uint64(1)
-    for lane in range(filled):
-        first_code[lane] = sequences.starts[lanes[lane]]  # without a sign, or each look-up would ask for it
-        up[lane], down[lane] = ~np.uint64(0), np.uint64(0)
-    for column in range(np.uint64(length)):
-        for lane in range(filled):  # a loop of its own: the next one, without look-ups, becomes vector instructions
-            equal[lane] = places[codes[first_code[lane] + column]]
-        for lane in range(filled):
-            diagonal = (((equal[lane] & up[lane]) + up[lane]) ^ up[lane]) | equal[lane] | down[lane]
-            right_up = ((down[lane] | ~(diagonal | up[lane])) << unit) | unit
-            right_down = (up[lane] & diagonal) << unit
-            up[lane] = right_down | ~(diagonal | right_up)
-            down[lane] = right_up & diagonal
-    kept = ~np.uint64(0) >> np.uint64(64 - len(query)) if len(query) else np.uint64(0)
-    for lane in range(filled):
-        distances[lane] = length + ones(up[lane] & kept) - ones(down[lane] & kept)
+
+    words: Bits
+    starts: NDArray[np.int64]
 
 
 @compiled
-def _plain_distance(one: Codes, other: Codes) -> int:
-    """Levenshtein's distance by its recurrence: for queries of more words than a machine word has bits."""
-    row = np.arange(len(other) + 1)
-    for i in range(len(one)):
-        corner, row[0] = row[0], i + 1
-        for j in range(len(other)):
-            # A tag that the index has not (0) equals none.
-            change = corner + (0 if one[i] == other[j] and one[i] else 1)
-            corner = row[j + 1]
-            row[j + 1] = min(change, row[j] + 1, corner + 1)
-    return int(row[-1])
+def planes_of(codes: Codes, starts: NDArray[np.int64], block_starts: NDArray[np.int64], bits: int) -> Planes:
+    """Those of sequences, sequence s being codes[starts[s] : starts[s + 1]].
+
+    Args:
+        block_starts: [M + 1], the first sequence of each block.
+        bits: of a tag's number.
+    """
+    plane_starts = np.zeros_like(block_starts)
+    for block in range(len(block_starts) - 1):
+        first = block_starts[block]
+        plane_starts[block + 1] = plane_starts[block] + (starts[first + 1] - starts[first]) * bits * WORDS
+    planes = np.zeros(plane_starts[-1], np.uint64)
+    for block in range(len(block_starts) - 1):
+        for sequence in range(block_starts[block], block_starts[block + 1]):
+            lane = sequence - block_starts[block]
+            place, unit = plane_starts[block] + (lane >> 6), np.uint64(1) << np.uint64(lane & 63)
+            for at in range(starts[sequence], starts[sequence + 1]):
+                for bit in range(bits):
+                    if (np.int64(codes[at]) >> bit) & 1:
+                        planes[place] |= unit
+                    place += WORDS
+    return Planes(planes, plane_starts)
+
+
+@compiled
+def find_equal(planes: Bits, begin: int, length: int, bits: int, tags: Codes, equal: Bits) -> None:
+    """Fill, for each of some tags and each place, which of a block's sequences have it there.
+
+    Args:
+        planes, begin: the words of `Planes`, and where the block begins.
+        length, bits: of its sequences, and of a tag's number.
+        equal: [tags · length · `WORDS`], flat.
+    """
+    for number in range(len(tags)):
+        tag = np.int64(tags[number])
+        for at in range(length):
+            found = same(True)
+            for bit in range(bits):
+                plane = load(planes, np.uint64(begin + (at * bits + bit) * WORDS))
+                found = found & (plane if (tag >> bit) & 1 else ~plane)
+            store(equal, np.uint64((number * length + at) * WORDS), found)
+
+
+@compiled
+def room_for(length: int) -> int:
+    """Words that `find_near` needs for a query of that length."""
+    return (2 * length + LARGEST + 1) * WORDS
+
+
+@compiled
+def find_near(
+    query: NDArray[np.int64],
+    equal: Bits,
+    length: int,
+    count: int,
+    radius: int,
+    room: Bits,
+    lanes: NDArray[np.int64],
+    distances: NDArray[np.int64],
+) -> int:
+    """Which sequences of a block lie within the radius, and how far off; returns how many.
+
+    Args:
+        query: numbers of its tags in `equal`.
+        equal, length: what `find_equal` found, of sequences of that length.
+        count: sequences of the block.
+        radius: at least the difference of the lengths.
+        room: at least `room_for(len(query))` words.
+        lanes, distances: room for a block; filled with places in the block and distances.
+    """
+    step = length - len(query)
+    radius = min(radius, max(length, len(query)))
+    # A way that leaves the corner's diagonal or the end's for the outside comes back: two edits for each diagonal.
+    beyond = (radius - abs(step)) // 2
+    lowest, highest = min(0, step) - beyond, max(0, step) + beyond
+    # What each may still lose on the last diagonal, where distances never fall: one bit of all, the next, …
+    left, bits = 2 * len(query) * WORDS, 0
+    while (radius - abs(step)) >> bits:
+        store(room, np.uint64(left + bits * WORDS), same(((radius - abs(step)) >> bits) & 1 == 1))
+        bits += 1
+    for row in range(2 * len(query)):
+        store(room, np.uint64(row * WORDS), same(row & 1 == 0))
+    alive = left + LARGEST * WORDS
+    for word in range(WORDS):
+        filled = min(max(count - 64 * word, 0), 64)
+        room[alive + word] = ~np.uint64(0) >> np.uint64(64 - filled) if filled else np.uint64(0)
+    live = load(room, np.uint64(alive))
+    for column in range(length):
+        right_up, right_down = same(True), same(False)
+        for row in range(max(0, column - highest), min(len(query), column - lowest + 1)):
+            at = np.uint64(2 * row * WORDS)
+            up, down = load(room, at), load(room, at + np.uint64(WORDS))
+            level = load(equal, np.uint64((query[row] * length + column) * WORDS)) | down | right_down
+            store(room, at, right_down | ~(level | right_up))
+            store(room, at + np.uint64(WORDS), right_up & level)
+            right_up, right_down = down | ~(level | up), up & level
+            if column - row == step:
+                lost = ~level
+                for bit in range(bits):
+                    plane = np.uint64(left + bit * WORDS)
+                    one_less = load(room, plane) ^ lost
+                    store(room, plane, one_less)
+                    lost = lost & one_less
+                live = live & ~lost
+        if not some(live):
+            return 0
+    store(room, np.uint64(alive), live)
+    filled = 0
+    for word in range(WORDS):
+        near = room[alive + word]
+        while near:
+            lane = ones((near & (~near + np.uint64(1))) - np.uint64(1))
+            lanes[filled], distances[filled] = 64 * word + lane, radius
+            for bit in range(bits):
+                spared = (room[left + bit * WORDS + word] >> np.uint64(lane)) & np.uint64(1)
+                distances[filled] -= np.int64(spared) << bit
+            filled += 1
+            near &= near - np.uint64(1)
+    return filled

@@ -17,7 +17,7 @@ from numpy.typing import NDArray
 from paraform.engines.cores import cores
 from paraform.records import InputError, Sentence, require_count, require_records
 from paraform.syntax import index_folder
-from paraform.syntax.candidates import Asked, Found, Pool, Rules, Targets
+from paraform.syntax.candidates import FAR, Asked, Found, Pool, Rules, Targets
 from paraform.syntax.compiled import read_only
 from paraform.syntax.rows import Clusters, Numbers, check_count, encode, joined, text_hash
 from paraform.syntax.rules import MiningConfig
@@ -183,7 +183,7 @@ class ExemplarIndex:
         )
         read_only(about)
         found = Found.nothing(count, config.keep)
-        looking = Asked(about, asked.rows, Rules.of(config), found, np.empty(count, np.int64))
+        looking = Asked(about, asked.rows, Rules.of(config), found, np.full(count, FAR))
         pool = Pool(self._encoded.rows, index.members if config.window is not None else index.different)
 
         def part(first: int) -> int:

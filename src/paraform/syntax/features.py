@@ -14,8 +14,9 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.syntax.compiled import compiled
+from paraform.syntax.lanes import WIDTH
 
-BLOCK = 64
+BLOCK = WIDTH
 RANKS = 16  # how often a tag may stand in a sequence and still be counted
 
 Codes = NDArray[np.uint16]
@@ -179,32 +180,3 @@ def least_edits(
         lacking = ones(low & ~some[0, first + at]) + ones(high & ~some[1, first + at])
         beyond = ones(every[0, first + at] & ~low) + ones(every[1, first + at] & ~high)
         edits[at] = max(lacking, beyond)
-
-
-@compiled
-def add_near(
-    query: np.uint64,
-    bits: NDArray[np.uint64],
-    first: int,
-    last: int,
-    radius: int,
-    lanes: NDArray[np.int64],
-    filled: int,
-) -> int:
-    """Put behind the filled lanes the sequences that may lie within the radius; returns how many lanes are filled then.
-
-    Args:
-        query: its 64 telling features.
-        bits: [S], those of the sequences, of which `first` to `last` are looked at.
-    """
-    many = ones(query)
-    start = np.uint64(first)  # a place without a sign needs no look whether it is below 0
-    near, unit = np.uint64(0), np.uint64(1)
-    for at in range(np.uint64(last - first)):  # without a branch, so that it becomes vector instructions
-        other = bits[start + at]
-        near |= np.uint64(max(many, ones(other)) - ones(query & other) <= radius) << at
-    while near:
-        lanes[filled] = first + ones((near & (~near + unit)) - unit)
-        filled += 1
-        near &= near - unit
-    return filled

@@ -20,8 +20,9 @@ from numpy.typing import NDArray
 from paraform.json_text import parse_json
 from paraform.records import InputError
 from paraform.syntax.compiled import read_only
-from paraform.syntax.features import BLOCK, RANKS, Blocks, Sequences
-from paraform.syntax.partition_filter import Halves
+from paraform.syntax.distances import Planes
+from paraform.syntax.features import BLOCK, RANKS, Blocks
+from paraform.syntax.lanes import WORDS
 from paraform.syntax.rows import Encoded, Groups, Numbers, Rows
 from paraform.syntax.searchable import Searchable
 from paraform.weights import atomic_path, map_array, sha256
@@ -30,7 +31,7 @@ NAME = "index.json"
 ARRAY = re.compile(r"[a-z_-]+\.[0-9a-f]{8}\.npy|\.[a-z_.-]+[0-9a-f.]*(npy|json)\.[0-9a-f]{8}\.unfinished")
 DAMAGED = (KeyError, TypeError, ValueError, AttributeError, OSError, IndexError)  # what damaged arrays raise
 FORMAT = "paraform exemplar index"
-VERSION = 3  # of the arrays and what they mean
+VERSION = 4  # of the arrays and what they mean
 
 
 def write(folder: Path, numbers: Numbers, encoded: Encoded, made: Searchable) -> None:
@@ -89,9 +90,8 @@ def read(folder: Path) -> tuple[Numbers, Encoded, Searchable]:
 def _flattened(encoded: Encoded, made: Searchable) -> dict[str, NDArray[Any]]:
     parts: dict[str, NamedTuple] = {
         "rows": encoded.rows,
-        "sequences": made.sequences,
-        "halves": made.halves,
         "blocks": made.blocks,
+        "planes": made.planes,
         "members": made.members,
         "different": made.different,
     }
@@ -105,7 +105,7 @@ def _restored(arrays: dict[str, NDArray[Any]]) -> tuple[Encoded, Searchable]:
         return kind(*(arrays[f"{name}-{field}"] for field in kind._fields))
 
     encoded = Encoded(part(Rows, "rows"), *(arrays[name] for name in Encoded._fields if name != "rows"))
-    kinds = {"sequences": Sequences, "halves": Halves, "blocks": Blocks, "members": Groups, "different": Groups}
+    kinds = {"blocks": Blocks, "planes": Planes, "members": Groups, "different": Groups}
     made = Searchable(arrays["bit_of"], *(part(kind, name) for name, kind in kinds.items()))
     return read_only(encoded), read_only(made)
 
@@ -125,8 +125,8 @@ def _mapped(folder: Path, file: str, digest: str) -> NDArray[Any]:
 
 def _check(encoded: Encoded, made: Searchable, count: int, numbers: Numbers) -> None:
     """Compiled code does not look whether a place is inside an array, so that all places are looked at here."""
-    rows, (codes, starts, bits), blocks = encoded.rows, made.sequences, made.blocks
-    sequences = len(starts) - 1
+    rows, blocks, planes = encoded.rows, made.blocks, made.planes
+    sequences = len(made.members.starts) - 1
     wanted: dict[str, tuple[NDArray[Any], type, tuple[int, ...]]] = {
         "words": (rows.words, np.int32, rows.words.shape[:1]),
         "counts": (rows.counts, np.int32, rows.words.shape[:1]),
@@ -135,12 +135,10 @@ def _check(encoded: Encoded, made: Searchable, count: int, numbers: Numbers) -> 
         "clusters": (rows.clusters, np.int64, (count,)),
         "codes": (encoded.codes, np.uint16, encoded.codes.shape[:1]),
         "characters": (encoded.characters, np.uint8, encoded.characters.shape[:1]),
-        "bits": (bits, np.uint64, (2, sequences)),
         "every": (blocks.every, np.uint64, (2, len(blocks.starts) - 1)),
         "some": (blocks.some, np.uint64, (2, len(blocks.starts) - 1)),
         "bit_of": (made.bit_of, np.int64, (len(numbers.tags) + 1, RANKS)),
-        "halves": (made.halves.bits, np.uint64, (sequences, 2)),
-        "bits of halves": (made.halves.bit_of, np.int64, (len(numbers.tags) + 1, RANKS)),
+        "planes": (planes.words, np.uint64, planes.words.shape[:1]),
     }
     for name, (array, dtype, shape) in wanted.items():
         if array.dtype != dtype or array.shape != shape or not array.flags.c_contiguous:
@@ -148,24 +146,21 @@ def _check(encoded: Encoded, made: Searchable, count: int, numbers: Numbers) -> 
     _check_starts("words", rows.starts, count, len(rows.words))
     _check_starts("tags", encoded.starts, count, len(encoded.codes))
     _check_starts("texts", encoded.text_starts, count, len(encoded.characters))
-    _check_starts("sequences", starts, sequences, len(codes))
     _check_starts("blocks", blocks.starts, len(blocks.starts) - 1, sequences)
     _check_starts("lengths", blocks.of_length, len(blocks.of_length) - 1, len(blocks.starts) - 1)
     if not ((np.diff(blocks.starts) > 0) & (np.diff(blocks.starts) <= BLOCK)).all():
         raise ValueError("a block of too many sequences, or of none")
     lengths = np.repeat(np.arange(len(blocks.of_length) - 1), np.diff(blocks.of_length))
-    if (np.diff(starts) != np.repeat(lengths, np.diff(blocks.starts))).any():
-        raise ValueError("sequences stand in blocks of another length")
-    for codes_ in (encoded.codes, codes):
-        if codes_.dtype != np.uint16 or codes_.max(initial=0) > len(numbers.tags):
-            raise ValueError("a tag without a name")
+    _check_starts("planes", planes.starts, len(lengths), len(planes.words))
+    if (np.diff(planes.starts) != lengths * len(numbers.tags).bit_length() * WORDS).any():
+        raise ValueError("a block's planes are not as long as its sequences")
+    if encoded.codes.max(initial=0) > len(numbers.tags):
+        raise ValueError("a tag without a name")
     for groups in (made.members, made.different):
         _check_starts("members", groups.starts, sequences, len(groups.members))
         if groups.members.dtype != np.int64 or not ((groups.members >= 0) & (groups.members < count)).all():
             raise ValueError("a sequence of a sentence that is not there")
-    if not all(
-        ((bit_of >= -1) & (bit_of < bits)).all() for bit_of, bits in ((made.bit_of, 128), (made.halves.bit_of, 64))
-    ):
+    if not ((made.bit_of >= -1) & (made.bit_of < 128)).all():
         raise ValueError("a feature without a bit")
 
 

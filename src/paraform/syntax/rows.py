@@ -5,8 +5,9 @@ Shape key: R sentences.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from hashlib import blake2b
+from itertools import chain
 from typing import Any, NamedTuple
 
 import numpy as np
@@ -70,6 +71,20 @@ class Numbers:
         self.words = {word: number for number, word in enumerate(words, start=1)}
 
 
+class _Numbered(dict[str, int]):
+    """The numbers of keys as they are written: each different one is folded and looked up once."""
+
+    def __init__(self, known: dict[str, int], fold: Callable[[str], str], *, learn: bool) -> None:
+        super().__init__()
+        self.known, self.fold, self.learn = known, fold, learn
+
+    def __missing__(self, key: str) -> int:
+        folded = self.fold(key)
+        new = len(self.known) + 1
+        self[key] = number = self.known.setdefault(folded, new) if self.learn else self.known.get(folded, 0)
+        return number
+
+
 def encode(sentences: Sequence[Sentence], clusters: Clusters | None, numbers: Numbers, *, learn: bool) -> Encoded:
     """The arrays of R tokenised and tagged sentences.
 
@@ -90,36 +105,29 @@ def encode(sentences: Sequence[Sentence], clusters: Clusters | None, numbers: Nu
         raise InputError(f"clusters: {error}; expected whole numbers of at least 0, or None") from error
     if least := min((cluster for cluster in clusters if cluster is not None and cluster < 0), default=0):
         raise InputError(f"cluster {least}; expected numbers of at least 0, or None")
-    texts = [sentence.text.encode(errors="surrogatepass") for sentence in sentences] if learn else []
-    lengths: list[int] = []
-    words: list[str] = []  # of all sentences, lower-cased: one list, since many make the garbage collector busy
     hashes, wordings = bytearray(), bytearray()
     for number, sentence in enumerate(sentences):
         check_tagged(sentence, number)
-        lowered = [word.lower() for word in sentence.tokens]
-        lengths.append(len(lowered))
-        words += lowered
         hashes += text_hash(sentence)
-        wordings += _hash("\x1f".join(lowered))
-    if learn:
-        known_tags, known_words = dict.fromkeys(tag for s in sentences for tag in s.tags), dict.fromkeys(words)
-        if len(known_tags.keys() | numbers.tags.keys()) > np.iinfo(np.uint16).max:
-            raise InputError(f"{len(known_tags):,} different tags; expected a tag set, at most 65,535")
-        for known, new in ((numbers.tags, known_tags), (numbers.words, known_words)):
-            for key in new:
-                known.setdefault(key, len(known) + 1)
-    starts = _starts(lengths)
-    tag_number, word_number = numbers.tags.get, numbers.words.get
-    codes = np.fromiter((tag_number(tag, 0) for s in sentences for tag in s.tags), np.uint16, starts[-1])
-    word_numbers = np.fromiter((word_number(word, 0) for word in words), np.int32, starts[-1])
+        wordings += _hash("\x1f".join(sentence.tokens).lower())
+    starts = _starts([len(sentence.tokens) for sentence in sentences])
+    tags = dict(numbers.tags) if learn else numbers.tags  # a copy, should there be too many
+    tag_number = _Numbered(tags, str, learn=learn).__getitem__
+    codes = np.fromiter(map(tag_number, chain.from_iterable(s.tags for s in sentences)), np.int32, starts[-1])
+    if len(tags) > np.iinfo(np.uint16).max:
+        raise InputError(f"{len(tags):,} different tags; expected a tag set, at most 65,535")
+    numbers.tags = tags
+    word_number = _Numbered(numbers.words, str.lower, learn=learn).__getitem__
+    words = np.fromiter(map(word_number, chain.from_iterable(s.tokens for s in sentences)), np.int32, starts[-1])
+    texts = [sentence.text.encode(errors="surrogatepass") for sentence in sentences] if learn else []
     encoded = Encoded(
         Rows(
-            *_counted(word_numbers, starts),
+            *_counted(words, starts),
             np.frombuffer(bytes(hashes), np.uint64),
             np.frombuffer(bytes(wordings), np.uint64),
             cluster_numbers,
         ),
-        codes,
+        codes.astype(np.uint16),
         starts,
         np.frombuffer(b"".join(texts), np.uint8),
         _starts([len(text) for text in texts]),

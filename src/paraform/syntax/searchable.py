@@ -11,6 +11,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform.syntax.compiled import read_only
+from paraform.syntax.distances import Planes, planes_of
 from paraform.syntax.features import (
     BLOCK,
     Blocks,
@@ -21,7 +22,6 @@ from paraform.syntax.features import (
     similar_first,
     summarized,
 )
-from paraform.syntax.partition_filter import Halves, halves_of
 from paraform.syntax.rows import Encoded, Groups, same_sequences
 
 Value = TypeVar("Value", bound=np.generic)
@@ -32,17 +32,15 @@ class Searchable(NamedTuple):
 
     Args:
         bit_of: [tags + 1, ranks], the bit of each feature.
-        sequences: S, in order of length, those with similar tags side by side.
-        halves: the features of the halves of those S.
-        blocks: M.
+        blocks: M, of S sequences in order of length, those with similar tags side by side.
+        planes: their tags.
         members: the rows that have each sequence, ascending.
         different: the first row of those with one sequence, text, wording and cluster.
     """
 
     bit_of: NDArray[np.int64]
-    sequences: Sequences
-    halves: Halves
     blocks: Blocks
+    planes: Planes
     members: Groups
     different: Groups
 
@@ -54,11 +52,10 @@ def searchable(encoded: Encoded, tags: int) -> Searchable:
     bit_of = informative(frequencies(codes, starts, tags + 1), len(starts) - 1)
     bits = features(codes, starts, bit_of)
     order, block_starts, of_length = _blocks(np.diff(starts), bits)
-    sequences = Sequences(*_gathered(codes, starts, order), np.ascontiguousarray(bits[:, order]))
     members = Groups(*_gathered(groups.members, groups.starts, order))
-    blocks = Blocks(block_starts, *summarized(sequences.bits, block_starts), of_length)
-    halves = halves_of(sequences.codes, sequences.starts, tags + 1)
-    return read_only(Searchable(bit_of, sequences, halves, blocks, members, _different(encoded, members)))
+    blocks = Blocks(block_starts, *summarized(np.ascontiguousarray(bits[:, order]), block_starts), of_length)
+    planes = planes_of(*_gathered(codes, starts, order), block_starts, tags.bit_length())
+    return read_only(Searchable(bit_of, blocks, planes, members, _different(encoded, members)))
 
 
 def similar_queries(encoded: Encoded, bit_of: NDArray[np.int64]) -> tuple[Groups, Sequences]:
