@@ -7,8 +7,7 @@ the longest. Words a second of each way, and how many times as long a word takes
 rows are W times as many, a word of the sentence that is kept.
 
 A word drawn by top-p: `decoding`'s, which rejects, against transformers' `TopPLogitsWarper` and then
-`torch.multinomial`, as its `generate` draws, on the same scores [sentences, vocabulary]. In turns in this process; the
-median of each is taken.
+`torch.multinomial`, as its `generate` draws, on the same scores [sentences, vocabulary]. In turns in this process.
 """
 
 from __future__ import annotations
@@ -17,7 +16,7 @@ import sys
 from typing import Any
 
 import torch
-from _measure import arguments_of, in_turn, middle, report
+from _measure import Spread, arguments_of, clock_of, in_turn, middle, report
 from transformers import TopPLogitsWarper
 
 from paraform import decoding
@@ -36,7 +35,8 @@ def main() -> int:
     parser.add_argument("--top-p", type=float, default=0.9, help="share of the probability that is drawn from")
     parser.add_argument("--repeats", type=int, default=5, help="times that each is run")
     arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads or 1)
+    threads = arguments.threads or 1
+    torch.set_num_threads(threads)
     torch.manual_seed(0)
     network = LatentNetwork(LatentConfig(), arguments.vocabulary).eval()
     z = torch.randn(arguments.sentences, network.config.latent_width)
@@ -64,11 +64,11 @@ def main() -> int:
         "drawn by top-p": lambda: decode("drawn by top-p", temperature=1.0, top_p=arguments.top_p),
         "beam": lambda: decode("beam", beam=arguments.width),
     }
-    seconds = {name: middle(times) for name, times in in_turn(arguments.repeats, ways | alone).items()}
-    each = {name: seconds[name] / words[name] for name in ways}
-    figures = {f"{name}, words a second": 1 / each[name] for name in ways}
-    figures |= {f"{name}, times a greedy word": each[name] / each["greedy"] for name in ways if name != "greedy"}
-    figures["a word drawn by top-p, times as fast as transformers'"] = seconds["theirs"] / seconds["ours"]
+    seconds = in_turn(arguments.repeats, ways | alone, clock=clock_of(threads))
+    each = {name: [taken / words[name] for taken in seconds[name]] for name in ways}
+    figures: dict[str, Any] = {f"{name}, words a second": 1 / middle(taken) for name, taken in each.items()}
+    figures |= {f"{name}, times a greedy word": Spread.of(each["greedy"], each[name]) for name in list(ways)[1:]}
+    figures["a word drawn by top-p × transformers"] = Spread.of(seconds["ours"], seconds["theirs"])
     return report(figures, {}, as_json=arguments.json)
 
 

@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from _measure import Bound, Spread, arguments_of, in_turn, middle, report
+from _measure import Bound, Spread, arguments_of, clock_of, in_turn, middle, report
 from numpy.typing import NDArray
 from sentence_transformers import SentenceTransformer
 
@@ -60,7 +60,7 @@ def main() -> int:
         vectors = {name: unit(embed(texts)) for name, embed in embeds.items()}
         alone = {name: unit(embed(words)) for name, embed in embeds.items()}
         runs = {name: lambda embed=embed: embed(texts) for name, embed in embeds.items()}
-        seconds = in_turn(arguments.repeats, runs)
+        seconds = in_turn(arguments.repeats, runs, clock=clock_of(arguments.threads))
     default = str(encoders.best_dtype(CPU)).removeprefix("torch.")
     figures: dict[str, Any] = {"captions": len(texts), "threads": torch.get_num_threads(), "default": default}
     library = "sentence-transformers"

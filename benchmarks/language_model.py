@@ -1,6 +1,6 @@
 """A language model that paraphrases: answers against transformers' `generate`, training against a plain loop on peft.
 
-    python benchmarks/language_model.py [--model RUN] [--texts 8] [--repeats 2] [--pairs 1024] [--steps 8] [--threads 1]
+    python benchmarks/language_model.py [--model RUN] [--texts 8] [--repeats 5] [--pairs 1024] [--steps 8] [--threads 1]
 
 Answers, in turn: `say`, 8 a text, against `generate` of the same module with the same prompts, padded on the left, as
 many rows at once, and the same temperature, top-p and pieces that are drawn from. Each draws its own, so that pieces
@@ -27,7 +27,7 @@ from unittest.mock import patch
 import numpy as np
 import peft
 import torch
-from _measure import arguments_of, in_turn, report
+from _measure import Bound, Clock, Spread, arguments_of, clock_of, in_turn, report
 from torch.nn.utils.rnn import pad_sequence
 from transformers import AutoModelForCausalLM
 
@@ -63,20 +63,20 @@ def generated(model: LMParaphraser, texts: list[str], size: int, **how: Any) -> 
     return out
 
 
-def answer(model: LMParaphraser, texts: list[str], repeats: int) -> dict[str, Any]:
+def answer(model: LMParaphraser, texts: list[str], repeats: int, clock: Clock) -> dict[str, Any]:
     """Both in turn; the figures."""
     how = {**DRAWN, "do_sample": True, "top_k": NUCLEUS, "num_return_sequences": NUM}
     with patch.object(model.prompts, "text", wraps=model.prompts.text) as text:  # called once an answer, in both
         ours, theirs = lambda: model.say(texts, num=NUM, **DRAWN), lambda: generated(model, texts, ROWS // NUM, **how)
-        seconds = in_turn(repeats, {"paraform": ours, "transformers": theirs})
+        seconds = in_turn(repeats, {"paraform": ours, "transformers": theirs}, clock=clock)
     lengths = [len(call.args[0]) for call in text.call_args_list]  # of what ours writes, then theirs, then ours …
     written = np.array(lengths).reshape(repeats + 1, 2, -1)[1:]
-    spent = np.array(list(seconds.values())).sum(1)
+    spent = np.array(list(seconds.values()))
     figures: dict[str, Any] = {"texts": len(texts), "their numbers": str(next(model.network.parameters()).dtype)}
-    for what, count in {"answers": written.size / 2, "pieces": written.sum((0, 2))}.items():
-        names = (f"paraform, {what} a second", f"transformers, {what} a second")
-        figures |= dict(zip(names, (count / spent).tolist(), strict=True))
-        figures[f"answering, ratio of {what}"] = figures[names[0]] / figures[names[1]]
+    for what, count in {"answers": np.full(spent.shape, written.shape[-1]), "pieces": written.sum(2).T}.items():
+        rates = (count.sum(1) / spent.sum(1)).tolist()
+        figures |= {f"{name}, {what} a second": rate for name, rate in zip(seconds, rates, strict=True)}
+        figures[f"{what} × transformers"] = Spread.of(*(spent / count).tolist())
     differ = sum(map(ne, model.decode(texts, [""] * len(texts)), generated(model, texts, ROWS, do_sample=False)))
     return {**figures, "greedy texts that differ": differ}
 
@@ -87,7 +87,7 @@ def rows_of(batch: LMBatch) -> list[tuple[torch.Tensor, torch.Tensor]]:
     return [(words_BT[row, :length], labels_BT[row, :length]) for row, length in enumerate(batch.rows.lengths_B)]
 
 
-def train(model: LMParaphraser, pairs: list[Pair], steps: int) -> dict[str, Any]:
+def train(model: LMParaphraser, pairs: list[Pair], steps: int, clock: Clock) -> dict[str, Any]:
     """Both, step by step in turns; the figures."""
     batches, epoch = lm_batches(table_of(model, pairs, seed=0), batch_size=model.config.batch_size, seed=0)
     update, _ = make_update(model, model.config, make_accelerator(TrainingConfig(device="cpu")), steps_per_epoch=epoch)
@@ -121,12 +121,15 @@ def train(model: LMParaphraser, pairs: list[Pair], steps: int) -> dict[str, Any]
         adamw.zero_grad()
         losses.append(loss.item())
 
-    taken = in_turn(steps, {"train lm": ours, "peft": theirs, "by default": by_default})
-    own, other, default = map(sum, taken.values())
-    pieces = sum(len(words) for words, _ in rows)
-    figures = {"pieces of a step": pieces / steps, "train lm, pieces a second": pieces / own}
-    figures |= {"peft, pieces a second": pieces / other, "training, ratio": other / own}
-    figures["training by default over float32"] = own / default
+    taken = in_turn(steps, {"train lm": ours, "peft": theirs, "by default": by_default}, clock=clock)
+    lengths = [len(words) for words, _ in rows]
+    pieces = {"train lm": np.array(lengths).reshape(steps, -1).sum(1)}
+    pieces["peft"] = np.array([sum(lengths[at] for at in some) for some in shuffled])
+    each = {name: (np.array(taken[name]) / count).tolist() for name, count in pieces.items()}  # seconds a piece
+    figures: dict[str, Any] = {"pieces of a step": sum(lengths) / steps}
+    figures |= {f"{name}, pieces a second": sum(lengths) / sum(taken[name]) for name in pieces}
+    figures["training × peft"] = Spread.of(each["train lm"], each["peft"])
+    figures["training by default × in float32"] = Spread.of(taken["by default"], taken["train lm"])
     return {**figures, "first loss": losses[0], "first loss, difference": abs(losses[0] - losses[1])}
 
 
@@ -135,23 +138,24 @@ def main() -> int:
     parser.add_argument("--data", type=Path, default=Path("../shared/data/quora/train.tsv"), help="pairs, one a line")
     parser.add_argument("--model", type=Path, help="a checkpoint that answers; not given: fresh adapters")
     parser.add_argument("--texts", type=int, default=8, help="that are answered")
-    parser.add_argument("--repeats", type=int, default=2, help="times that each way of answering is run")
+    parser.add_argument("--repeats", type=int, default=5, help="times that each way of answering is run")
     parser.add_argument("--pairs", type=int, default=1024, help="that an epoch has")
     parser.add_argument("--batch-size", type=int, default=LMConfig().batch_size, help="pairs a step")
     parser.add_argument("--steps", type=int, default=8, help="timed, after one that is not")
     options = parser.parse_args()
     if options.threads:
         torch.set_num_threads(options.threads)
+    clock = clock_of(options.threads)
     keep_freed_memory()
     fresh = LMParaphraser.of(LMConfig(batch_size=options.batch_size))
     model = checkpoint.load(options.model, device="cpu") if options.model else fresh
     read = list(corpora.read_pairs(options.data))
     pairs = read[:: max(1, len(read) // options.pairs)][: options.pairs]
     texts = list(dict.fromkeys(pair.source.text for pair in pairs))[: options.texts]
-    figures = {"adapters that answer": str(options.model or "fresh"), **answer(model, texts, options.repeats)}
-    bounds = {"answering, ratio of answers": ("at least", 3.0), "greedy texts that differ": ("at most", 0.0)}
-    bounds |= {"training, ratio": ("at least", 1.5), "first loss, difference": ("at most", 1e-3)}
-    return report(figures | train(fresh, pairs, options.steps), bounds, as_json=options.json)
+    figures = {"adapters that answer": str(options.model or "fresh"), **answer(model, texts, options.repeats, clock)}
+    bounds: dict[str, Bound] = {"answers × transformers": ("at least", 3.0), "greedy texts that differ": ("at most", 0)}
+    bounds |= {"training × peft": ("at least", 1.5), "first loss, difference": ("at most", 1e-3)}
+    return report(figures | train(fresh, pairs, options.steps, clock), bounds, as_json=options.json)
 
 
 if __name__ == "__main__":

@@ -13,6 +13,7 @@ Bound: the largest memory over the last three quarters of the file is at most 1.
 from __future__ import annotations
 
 import os
+import random
 import subprocess
 import sys
 import tempfile
@@ -23,7 +24,6 @@ from typing import NamedTuple
 import psutil
 from _measure import Bound, arguments_of, report
 from embedding import captions
-from embedding_growth import drawn_lines
 
 EVERY = 0.5  # seconds
 COMMANDS = {  # {out} is a file or folder that grows; tag and parse write to stdout
@@ -40,6 +40,17 @@ class Seen(NamedTuple):
 
     written: int
     memory: int
+
+
+def drawn_lines(texts: list[str], count: int, seed: int = 0) -> list[str]:
+    """So many different lines, each of the first words of one text and the last of another."""
+    draw = random.Random(seed)
+    words = [text.split() for text in texts]
+    lines: dict[str, None] = {}
+    while len(lines) < count:
+        one, other = draw.choice(words), draw.choice(words)
+        lines[" ".join((*one[: draw.randint(1, len(one))], *other[draw.randrange(len(other)) :]))] = None
+    return list(lines)
 
 
 def watched(command: list[str], place: Path, threads: int | None) -> tuple[list[Seen], float, float]:

@@ -1,4 +1,4 @@
-"""Peak memory of every command on the Quora data and, of the latent models, on PTB, each in a process of its own.
+"""Peak memory in GiB of the commands on the Quora data and, of latent models, on PTB, each in its own process.
 
     python benchmarks/memory.py [--model compact] [--only mine "train exemplar"]
 

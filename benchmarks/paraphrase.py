@@ -4,8 +4,8 @@
 
 Source i of the test file takes the form of the target that stands half the file further on, so that exemplars are
 real questions that say something else. Peers, for the same exemplars: the style encoder E_s as a whole (the frozen
-layers and the GRU on them), and the frozen layers alone. All run in this process, in turns; the median of each is
-taken. Bounds: 6 times the style encoder, since what is said is read by that encoder, all layers of it, too.
+layers and the GRU on them), and the frozen layers alone. All run in this process, in turns. Bounds: 6 times the style
+encoder, since what is said is read by that encoder, all layers of it, too.
 """
 
 from __future__ import annotations
@@ -13,9 +13,10 @@ from __future__ import annotations
 import itertools
 import sys
 from pathlib import Path
+from typing import Any
 
 import torch
-from _measure import arguments_of, in_turn, middle, report
+from _measure import Spread, arguments_of, clock_of, in_turn, middle, report
 
 from paraform import checkpoint, corpora
 from paraform.batching import prepare
@@ -51,20 +52,18 @@ def main() -> int:
         "style encoder": lambda: model.style(exemplars, batch_size=arguments.batch_size),
         "frozen layers": lambda: model.encoder.states(read, layers=[layer]),
     }
-    seconds = {name: middle(times) for name, times in in_turn(arguments.repeats, runs).items()}
-    ours = seconds["paraform"]
-    figures = {
+    seconds = in_turn(arguments.repeats, runs, clock=clock_of(arguments.threads))
+    ours = seconds.pop("paraform")
+    ratios = {f"paraphrase, times its {name}": Spread.of(taken, ours) for name, taken in seconds.items()}
+    figures: dict[str, Any] = {
         "sources": len(sources),
         "different exemplars": len(read),
         "first paraphrase": said[0],
-        "paraphrase, seconds": ours,
-        "words said a second": sum(len(tokenize(text)) for text in said) / ours,
-        "style encoder, seconds": seconds["style encoder"],
-        f"its {layer} frozen layers alone, seconds": seconds["frozen layers"],
-        "ratio to the style encoder": ours / seconds["style encoder"],
-        "ratio to its frozen layers": ours / seconds["frozen layers"],
+        "paraphrase, seconds": middle(ours),
+        "words said a second": sum(len(tokenize(text)) for text in said) / middle(ours),
+        **{f"{name}, seconds": middle(taken) for name, taken in seconds.items()},
+        **ratios,
     }
-    ratios = ("ratio to the style encoder", "ratio to its frozen layers")
     return report(figures, dict.fromkeys(ratios, ("at most", 6.0)), as_json=arguments.json)
 
 

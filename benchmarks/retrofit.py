@@ -1,11 +1,11 @@
 """PAR on the offline encoder: an epoch's rate, and what M costs once it is folded in.
 
-    python benchmarks/retrofit.py [--pairs 20000] [--steps 20] [--texts 20000] [--repeats 3] [--threads 1]
+    python benchmarks/retrofit.py [--pairs 20000] [--steps 20] [--texts 20000] [--repeats 5] [--threads 1]
 
 Training by the default, step by step in turns: what `train retrofit` does in a step (batches, negatives, distances,
 the hinge, the penalty and its gradient, the optimiser) against the encoder's own forward and backward pass to its
 inputs, over the same pairs' sentences, each once, in the same chunks of about one length; sentences that negatives
-bring along, and all else, count as our time alone.
+bring along, and all else, count as our time alone. What is read once before training is not timed.
 
 Inference, in turn: `embed` of the encoder with M folded in, against that of the encoder as it comes.
 
@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from _measure import Bound, arguments_of, in_turn, middle, report
+from _measure import Bound, Spread, arguments_of, in_turn, middle, report
 
 from paraform import corpora, encoders
 from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder, make_update
@@ -59,7 +59,8 @@ def train(model: RetrofittedEncoder, table: ContextTable, steps: int) -> dict[st
     update, _ = make_update(model, config, accelerator)
     module = model.frozen.module
     order = np.random.default_rng([0, 0]).permutation(len(table))  # of the first epoch, as batches have it
-    ours = theirs = 0.0
+    ours: list[float] = []
+    theirs: list[float] = []
     counts = np.zeros(2, np.int64)
     for step in range(min(steps + 1, steps_per_epoch)):
         start = time.perf_counter()
@@ -72,7 +73,8 @@ def train(model: RetrofittedEncoder, table: ContextTable, steps: int) -> dict[st
         pass_to_inputs(module, alone)
         end = time.perf_counter()
         if step:
-            ours, theirs = ours + between - start, theirs + end - begin
+            ours.append(between - start)
+            theirs.append(end - begin)
             counts += [sum(len(lengths_B) for _, lengths_B in one.words.chunks) for one in (batch, alone)]
     done = min(steps, steps_per_epoch - 1)
     return {
@@ -80,9 +82,9 @@ def train(model: RetrofittedEncoder, table: ContextTable, steps: int) -> dict[st
         "steps": done,
         "sentences a pair, with negatives": float(counts[0] / done / config.batch_size),
         "sentences a pair, without": float(counts[1] / done / config.batch_size),
-        "train retrofit, pairs a second": done * config.batch_size / ours,
-        "forward and backward alone, pairs a second": done * config.batch_size / theirs,
-        "training, share of the rate": theirs / ours,
+        "train retrofit, pairs a second": done * config.batch_size / sum(ours),
+        "forward and backward alone, pairs a second": done * config.batch_size / sum(theirs),
+        "training × the encoder's pass": Spread.of(ours, theirs),
     }
 
 
@@ -96,13 +98,13 @@ def infer(model: RetrofittedEncoder, texts: list[str], repeats: int) -> dict[str
     folded, plain = model.encoder, encoders.load(model.config.encoder, device="cpu")
     apart = float(np.abs(folded.embed(texts[:8]) - plain.embed(texts[:8])).max())
     runs = {"folded": lambda: folded.embed(texts), "plain": lambda: plain.embed(texts)}
-    seconds = {name: middle(taken) for name, taken in in_turn(repeats, runs).items()}
+    seconds = in_turn(repeats, runs)
     return {
         "texts": len(texts),
-        "folded, texts a second": len(texts) / seconds["folded"],
-        "plain, texts a second": len(texts) / seconds["plain"],
+        "folded, texts a second": len(texts) / middle(seconds["folded"]),
+        "plain, texts a second": len(texts) / middle(seconds["plain"]),
         "largest difference of a coordinate": apart,
-        "inference, ratio of seconds": seconds["folded"] / seconds["plain"],
+        "folded, times the plain encoder": Spread.of(seconds["plain"], seconds["folded"]),
     }
 
 
@@ -114,21 +116,26 @@ def main() -> int:
     parser.add_argument("--batch-size", type=int, default=RetrofitConfig().batch_size, help="pairs a step")
     parser.add_argument("--steps", type=int, default=20, help="timed, after one that is not")
     parser.add_argument("--texts", type=int, default=20000, help="that are embedded")
-    parser.add_argument("--repeats", type=int, default=3, help="times that each way of embedding is run")
+    parser.add_argument("--repeats", type=int, default=5, help="times that each way of embedding is run")
     options = parser.parse_args()
     if options.threads:
         torch.set_num_threads(options.threads)
     read = [pair for pair in corpora.read_pairs(options.data) if isinstance(pair, Pair)]
     pairs = corpora.clusters(read[:: max(1, len(read) // options.pairs)][: options.pairs])
     model = RetrofittedEncoder.start(RetrofitConfig(encoder=options.encoder, batch_size=options.batch_size))
-    figures = train(model, table_of_pairs(pairs, model), options.steps)
+    figures = train(model, table_of_pairs(pairs, model, training=True), options.steps)
     texts = list(dict.fromkeys(texts_of(pairs)))[: options.texts]
     figures |= infer(model, texts, options.repeats)
     bounds: dict[str, Bound] = {
-        "training, share of the rate": ("at least", 0.5),
-        "inference, ratio of seconds": ("at most", 1.03),
+        "training × the encoder's pass": ("at least", 0.5),
+        "folded, times the plain encoder": ("at most", 1.03),
     }
-    return report(figures, bounds, as_json=options.json)
+    read_too = figures["sentences a pair, without"] / figures["sentences a pair, with negatives"]
+    floors = {
+        "training × the encoder's pass": f"{read_too:.2f}: negatives are read, too",
+        "folded, times the plain encoder": "1",
+    }
+    return report(figures, bounds, floors=floors, as_json=options.json)
 
 
 if __name__ == "__main__":

@@ -3,8 +3,8 @@
     python benchmarks/run.py                                   # all of them, at their own sizes: hours
     python benchmarks/run.py embedding duplicates --threads 1  # what does not name a benchmark is given to each
 
-What one found replaces what it found before; the others' stays. The table has the figures that a bound is on, and the
-ratios of things run in turn.
+What one found replaces what it found before; the others' stays. The table has the figures that a bound is on and the
+ratios of things run in turn, each with its floor, the best that any code could show, where that is known.
 """
 
 from __future__ import annotations
@@ -75,22 +75,23 @@ def table(folder: Path) -> str:
         for number, name in enumerate(shown):
             # Said once a benchmark: what, by which command, where.
             ends = [found["what"], f"`{found['command']}`; {found['machine']}"] if number == 0 else ["", ""]
-            cells = [ends[0], name, as_text(found["figures"][name]), verdict(found["bounds"].get(name)), ends[1]]
-            rows.append(f"| {' | '.join(cells)} |")
-    head = ["| what | figure | found | bound | command; machine |", "| --- | --- | ---: | --- | --- |"]
+            cells = [ends[0], name, as_text(found["figures"][name]), verdict(found["bounds"].get(name))]
+            rows.append(f"| {' | '.join([*cells, found.get('floors', {}).get(name, ''), ends[1]])} |")
+    head = ["| what | figure | found | bound | floor | command; machine |", "| --- | --- | ---: | --- | --- | --- |"]
     return "\n".join([*head, *rows])
 
 
 def as_text(value: Any) -> str:
     """A number, or a ratio with its spread, for a page."""
     if isinstance(value, list):
-        return "{:.2f} ({:.2f} to {:.2f})".format(*value)
+        middle, least, largest = value
+        return f"{middle:.2f} ({least:.2f} to {largest:.2f})" if least < largest else f"{middle:.2f}, one turn"
     return f"{value:.3g}" if isinstance(value, float) else f"{value:,}"
 
 
 def verdict(bound: Mapping[str, Any] | None) -> str:
     """Of a figure with a bound, whether it is kept."""
-    return f"{bound['bound']}: {'kept' if bound['kept'] else '**missed**'}" if bound else "none"
+    return f"{bound['bound']}: {'kept' if bound['kept'] else '**missed**'}" if bound else ""
 
 
 def with_table(page: str, made: str) -> str:

@@ -6,7 +6,7 @@ Likeliest word: numpy's argmax, which greedy decoding takes, against torch's, on
 without gradients (as evaluation of latent models calls it, on `--scored` words) and with them, against
 `F.cross_entropy` of `F.linear` on the same features and weights, in bfloat16 where that is faster (AMX), else in
 float32. The product of a part's features and the weights, into rows of all words and into rows filled up to whole
-cache lines, as shares of the rate of products of 2048 × 2048. In turns in this process; the median of each is taken.
+cache lines, as shares of the rate of products of 2048 × 2048. In turns in this process.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ from collections.abc import Callable
 
 import torch
 import torch.nn.functional as F
-from _measure import arguments_of, in_turn, matrix_rate, middle, report
+from _measure import Spread, arguments_of, clock_of, in_turn, matrix_rate, middle, report
 from torch import Tensor
 
 from paraform.encoders import best_dtype, bfloat16_products
@@ -31,7 +31,9 @@ def main() -> int:
     parser.add_argument("--scored", type=int, default=16384, help="words scored together in an evaluation")
     parser.add_argument("--repeats", type=int, default=10, help="times that each is run")
     arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads or 1)
+    threads = arguments.threads or 1
+    torch.set_num_threads(threads)
+    clock = clock_of(threads)
     torch.manual_seed(0)
     features = torch.randn(arguments.words, arguments.features, requires_grad=True)
     weight = (0.05 * torch.randn(arguments.vocabulary, arguments.features)).requires_grad_()
@@ -67,18 +69,17 @@ def main() -> int:
     runs |= {"rows": lambda: torch.mm(part, whole.t(), out=rows)}
     runs |= {"filled rows": lambda: torch.mm(part, filled.t(), out=filled_rows)}
     with bfloat16_products(features.device):
-        seconds = {name: middle(times) for name, times in in_turn(arguments.repeats, runs).items()}
-    rate = matrix_rate()
+        seconds = in_turn(arguments.repeats, runs, clock=clock)
+    rate = matrix_rate(clock)
     products = len(part) * arguments.features * arguments.vocabulary / rate
     figures = {
-        "ratio of vocabulary_nll, with gradients": seconds["peer's trained"] / seconds["trained"],
-        "ratio of vocabulary_nll, without": seconds["peer's evaluated"] / seconds["evaluated"],
+        "vocabulary_nll with gradients × torch": Spread.of(seconds["trained"], seconds["peer's trained"]),
+        "vocabulary_nll without × torch": Spread.of(seconds["evaluated"], seconds["peer's evaluated"]),
         "mean difference of these, nats": float((found["own_nll"][0] - found["peer_nll"][0].float()).mean()),
-        "rows of all words, share of the matrix rate": products / seconds["rows"],
-        "filled rows, share of the matrix rate": products / seconds["filled rows"],
-        "numpy's argmax, ms": 1e3 * seconds["argmax"],
-        "torch's argmax, ms": 1e3 * seconds["peer's argmax"],
-        "ratio of argmax": seconds["peer's argmax"] / seconds["argmax"],
+        "rows of all words, share of the matrix rate": products / middle(seconds["rows"]),
+        "filled rows, share of the matrix rate": products / middle(seconds["filled rows"]),
+        "numpy's argmax, ms": 1e3 * middle(seconds["argmax"]),
+        "numpy's argmax × torch's": Spread.of(seconds["argmax"], seconds["peer's argmax"]),
     }
     return report(figures, {}, as_json=arguments.json)
 

@@ -28,6 +28,7 @@ from paraform import checkpoint, manifest
 from paraform.models.exemplar import ExemplarConfig
 from paraform.records import InputError, status_of
 from paraform.training import Result, TrainingConfig, console, fit, make_accelerator, require_usable, text_digest
+from paraform.training.dropout import dropout
 from paraform.training.journal import Journal, history_plot
 from paraform.training.loop import window_ends
 from paraform.training.state import pack_optimizers, unpack_optimizers
@@ -394,6 +395,30 @@ def scored(
     every = {"folder": tmp_path, "config": config, "accelerator": accelerator, "resume": resume}
     result = fit(model, update, state, worker.batches(accelerator), evaluate=lambda: {"bleu": next(given)}, **every)
     return result, heard
+
+
+def test_dropout_is_the_quick_one_in_updates_and_torch_s_in_validations(tmp_path: Path) -> None:
+    ones, drawn = torch.ones(99), {"update": [], "evaluate": []}
+
+    def draw(where: str) -> None:
+        with torch.random.fork_rng():
+            torch.manual_seed(5)
+            drawn[where].append(torch.nn.functional.dropout(ones))
+
+    def evaluate() -> dict[str, float]:
+        draw("evaluate")
+        return {"loss": 0.0}
+
+    config = dataclasses.replace(CONFIG, steps=2, evaluate_every=1)
+    accelerator = make_accelerator(config)
+    model = worker.Toy(worker.ToyConfig())
+    update, state = worker.make_update(model, accelerator, before=lambda step: draw("update"))
+    every = {"folder": tmp_path, "config": config, "accelerator": accelerator, "evaluate": evaluate}
+    fit(model, update, state, worker.batches(accelerator), **every)
+    for where, how in (("update", dropout), ("evaluate", torch.nn.functional.dropout)):
+        torch.manual_seed(5)
+        expected = how(ones)
+        assert len(drawn[where]) == 2 and all(torch.equal(found, expected) for found in drawn[where])
 
 
 def test_early_stop_counts_validations_without_a_better_score(tmp_path: Path) -> None:

@@ -29,7 +29,8 @@ def test_the_vector_is_the_mean_of_the_states(special: bool) -> None:
     """Of all of a sentence's tokens or of its words alone; each sentence by itself, without padding."""
     config = replace(tiny.TINY, pool_special=special)
     model = tiny.paraphraser(config)
-    together_BD = model.network.encode(*tiny.table(config).sentences(ROWS)[:2])
+    every = tiny.table(config).sentences(ROWS)
+    together_BD = model.network.encode(every.pieces_BT, every.lengths_B)
     for row, text in enumerate(tiny.TEXTS):
         ids = torch.tensor([model.tokenizer.encode(text).ids])
         states_TD = model.network.semantic(input_ids=ids).last_hidden_state[0]
@@ -37,13 +38,12 @@ def test_the_vector_is_the_mean_of_the_states(special: bool) -> None:
         torch.testing.assert_close(together_BD[row], expected, atol=1e-5, rtol=1e-5)
 
 
-def test_sides_read_together_have_the_vectors_of_each_alone() -> None:
+@pytest.mark.parametrize("rows", [(ROWS, ROWS[::-1][:3], ROWS[:1]), (ROWS[:1],)], ids=["three sides", "one sentence"])
+def test_sides_read_together_have_the_vectors_of_each_alone(rows: tuple[np.ndarray, ...]) -> None:
     model, table = tiny.paraphraser(), tiny.table()
-    sides = [table.sentences(rows) for rows in (ROWS, ROWS[::-1][:3], ROWS[:1])]
-    for found, side in zip(model.network.encode_together([*sides, None]), [*sides, None], strict=True):
-        assert (found is None) == (side is None)
-        if found is not None and side is not None:
-            torch.testing.assert_close(found, model.network.encode(*side[:2]), atol=1e-5, rtol=1e-5)
+    sides = [table.sentences(some) for some in rows]
+    for found, side in zip(model.network.encode_together(sides), sides, strict=True):
+        torch.testing.assert_close(found, model.network.encode(side.pieces_BT, side.lengths_B), atol=1e-5, rtol=1e-5)
 
 
 @pytest.mark.parametrize("special", [True, False])
@@ -57,7 +57,7 @@ def test_word_dropout_hides_tokens_from_attention_and_from_the_mean(special: boo
         if isinstance(module, torch.nn.Dropout):
             module.p = 0.0
     torch.manual_seed(4)
-    found_BD = model.network.encode(*sentences[:2])
+    found_BD = model.network.encode(sentences.pieces_BT, sentences.lengths_B)
     torch.manual_seed(4)
     dropped_BT = torch.rand(sentences.pieces_BT.shape) < 0.5
     kinds = set()
@@ -73,7 +73,10 @@ def test_word_dropout_hides_tokens_from_attention_and_from_the_mean(special: boo
         torch.testing.assert_close(found_BD[row], states.mean(0), atol=1e-5, rtol=1e-5)
     assert (len(kinds) > 1) == special
     model.network.eval()
-    torch.testing.assert_close(model.network.encode(*sentences[:2]), tiny.paraphraser().network.encode(*sentences[:2]))
+    torch.testing.assert_close(
+        model.network.encode(sentences.pieces_BT, sentences.lengths_B),
+        tiny.paraphraser().network.encode(sentences.pieces_BT, sentences.lengths_B),
+    )
 
 
 @pytest.mark.parametrize("syntax", [True, False])
@@ -112,7 +115,7 @@ def test_a_step_at_a_time_the_decoder_says_the_same() -> None:
     model, table = tiny.paraphraser(), tiny.table()
     network = model.network
     sentences, trees = table.sentences(ROWS), table.trees(ROWS)
-    vectors = network.encode(*sentences[:2])
+    vectors = network.encode(sentences.pieces_BT, sentences.lengths_B)
     states_BTD = network.states(sentences.pieces_BT, *network.memory(vectors, trees))
     never = torch.tensor([0, 1])
     decoder = StepDecoder(network, never)
@@ -242,7 +245,8 @@ def test_a_number_or_choice_that_is_none(field: str, value: Any, complaint: str)
 @pytest.mark.parametrize("norm", [True, False])
 def test_the_decoder_reads_meaning_as_large_as_form(norm: bool) -> None:
     model, table = tiny.paraphraser(replace(tiny.TINY, memory_norm=norm)), tiny.table()
-    vectors = model.network.encode(*table.sentences(ROWS)[:2]).detach()
+    every = table.sentences(ROWS)
+    vectors = model.network.encode(every.pieces_BT, every.lengths_B).detach()
     read_BMD, _ = model.network.memory(vectors, table.trees(ROWS))
     expected = (vectors - vectors.mean(1, keepdim=True)) / vectors.std(1, correction=0, keepdim=True)
     torch.testing.assert_close(read_BMD[:, 0], expected if norm else vectors, atol=1e-3, rtol=1e-3)

@@ -59,6 +59,36 @@ def test_it_equals_the_module_and_so_do_its_gradients(
     torch.testing.assert_close(gradients(*ours, leaves), gradients(*theirs, leaves), rtol=1e-5, atol=1e-5)
 
 
+def test_packed_rows_have_one_function_in_their_graph_whose_gradients_are_right() -> None:
+    torch.manual_seed(0)
+    module = nn.GRU(3, 2, batch_first=True, bidirectional=True).double()
+    inputs_BTD, initial = inputs(module, rows=3, time=4)
+    lengths_B = torch.tensor([2, 4, 1])
+
+    def run(*given: Tensor) -> Tensor:
+        return torch.func.functional_call(packed, dict(zip(names, given[1:], strict=True)), (given[0],))
+
+    class Packed(nn.Module):
+        def __init__(self) -> None:
+            super().__init__()
+            self.gru = module
+
+        def forward(self, values_BTD: Tensor) -> Tensor:
+            return run_gru(self.gru, values_BTD, initial, lengths_B)[0]
+
+    packed = Packed()
+    names = [name for name, _ in packed.named_parameters()]
+    assert torch.autograd.gradcheck(run, (inputs_BTD, *packed.parameters()))
+    graph, seen = [packed(inputs_BTD).grad_fn], set()
+    while graph:
+        node = graph.pop()
+        seen.add(type(node).__name__)
+        graph += [each for each, _ in node.next_functions if each is not None] if node else []
+    assert "_GRUBackward" in seen
+    with pytest.raises(RuntimeError, match="Expected hidden size"):
+        run_gru(module, inputs_BTD, initial[:, :2], lengths_B)
+
+
 def test_padding_is_neither_read_nor_written() -> None:
     torch.manual_seed(0)
     module = nn.GRU(7, 5, batch_first=True, bidirectional=True)

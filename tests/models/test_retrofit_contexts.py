@@ -138,6 +138,7 @@ def test_batches_are_of_all_pairs_once_an_epoch_and_the_same_again() -> None:
     one, again = batches(1), context_batches(table, batch_size=2, negatives="batch", seed=3)[0](1)
     for name in ("source_W", "target_W", "kept_W", "other_W"):
         assert torch.equal(getattr(one, name), getattr(again, name))
+    assert one.states_OD is None and again.states_OD is None
     words = sum(len(batches(step).source_W) for step in range(steps))
     assert words <= len(table.source_W)
     with pytest.raises(InputError, match="pairs with a shared word; expected at least one batch of 99"):

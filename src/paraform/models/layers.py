@@ -89,8 +89,7 @@ def _packed(inputs_BTD: Tensor, lengths_B: Tensor) -> PackedSequence:
 def gru_step(module: nn.GRU, inputs_BD: Tensor, state_BH: Tensor) -> Tensor:
     """The states [B, H] after one token, in one direction, without gradients.
 
-    In bfloat16 the module itself makes a whole paraphrase take 3.7 times as long (benchmarks/decoding.py); in float32
-    the two are equal.
+    In bfloat16 the module itself makes a whole paraphrase take 3.7 times as long; in float32 the two are equal.
     """
     w_ih, w_hh, b_ih, b_hh = module.all_weights[0]
     width = module.hidden_size

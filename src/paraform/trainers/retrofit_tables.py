@@ -19,7 +19,7 @@ def training_table(
 ) -> ContextTable:
     """The table of the pairs; warnings say what is left out. Raises: InputError if nothing is left."""
     config = model.config
-    table = table_of_pairs(pairs, model, files)
+    table = table_of_pairs(pairs, model, files, training=True)
     asked = sum(pair.label != 0 for pair in pairs)
     log = logging.getLogger("paraform")
     if not asked:
@@ -49,9 +49,13 @@ def training_table(
 
 
 def table_of_pairs(
-    pairs: Sequence[Pair], model: RetrofittedEncoder, files: Mapping[str, int] | None = None
+    pairs: Sequence[Pair], model: RetrofittedEncoder, files: Mapping[str, int] | None = None, *, training: bool = False
 ) -> ContextTable:
-    """The table of the pairs by the model's tokenizer and config; groups are the files by these numbers."""
+    """The table of the pairs by the model's tokenizer and config; groups are the files by these numbers.
+
+    Args:
+        training: as `RetrofitNetwork.known` has it.
+    """
     config = model.config
     table = context_table(
         pairs,
@@ -61,4 +65,4 @@ def table_of_pairs(
         max_tokens=config.max_tokens,
         groups=groups_of(pairs, files) if files else (),
     )
-    return model.network.known(table)
+    return model.network.known(table, training=training)

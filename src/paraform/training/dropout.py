@@ -1,19 +1,20 @@
 """Dropout whose masks cost little on a CPU, in the place of torch's while a system trains.
 
-Torch draws a mask there one number after another, a tenth of a step of a Transformer's. Here four numbers come from
-each draw of torch's generator.
+Torch draws a mask there one number after another, a fourteenth of ParaBART's step. Here four numbers come from each
+draw of torch's generator.
 
-Shape key: B sentences, H heads, Q queries, K keys, D features of a head.
+Shape key: H heads, Q queries, K keys, D features of a head.
 """
 
 from __future__ import annotations
 
+import contextlib
 from collections.abc import Callable, Mapping, Sequence
 from typing import Any, final
 
 import torch
 import torch.nn.functional as F
-from torch import Tensor
+from torch import Tensor, nn
 from torch.overrides import TorchFunctionMode
 
 LEVELS = 1 << 16  # random numbers of 16 bits, four of which come from one draw
@@ -21,7 +22,11 @@ LEVELS = 1 << 16  # random numbers of 16 bits, four of which come from one draw
 
 @final
 class QuickDropout(TorchFunctionMode):
-    """Inside, `F.dropout`, `nn.Dropout` and attention with dropout are those below, whoever calls them."""
+    """Inside, `F.dropout` and attention with dropout are those below, whatever module calls them.
+
+    Not inside what torch computes as one function, such as `nn.MultiheadAttention`; nor where activations are computed
+    a second time in the backward pass (`torch.utils.checkpoint`), whose dropout would be another.
+    """
 
     def __torch_function__(
         self,
@@ -33,13 +38,19 @@ class QuickDropout(TorchFunctionMode):
         return QUICK.get(func, func)(*args, **(kwargs or {}))
 
 
+def quick_dropout(model: nn.Module, device: torch.device) -> contextlib.AbstractContextManager[Any]:
+    """A `QuickDropout` for the updates of a model on a CPU; for one that checkpoints its activations nothing."""
+    twice = any(getattr(part, "gradient_checkpointing", False) for part in model.modules())
+    return contextlib.nullcontext() if device.type != "cpu" or twice else QuickDropout()
+
+
 def dropout(values: Tensor, p: float = 0.5, training: bool = True, inplace: bool = False) -> Tensor:
     """Zero about that share of the values, and scale the others so that the mean stays (Srivastava et al. 2014).
 
     Args:
         p: the share; a multiple of 1/65,536 is taken.
     """
-    if not training or p in (0, 1) or values.device.type != "cpu" or inplace:
+    if not training or not 0 < p < 1 or values.device.type != "cpu" or inplace:
         return F.dropout(values, p, training, inplace)
     cut = min(round(p * LEVELS), LEVELS - 1)
     random = torch.empty((values.numel() + 3) // 4, dtype=torch.int64).random_(-(1 << 63), None).view(torch.int16)
@@ -48,25 +59,37 @@ def dropout(values: Tensor, p: float = 0.5, training: bool = True, inplace: bool
 
 
 def attention(
-    query_BHQD: Tensor,
-    key_BHKD: Tensor,
-    value_BHKD: Tensor,
+    query: Tensor,
+    key: Tensor,
+    value: Tensor,
     attn_mask: Tensor | None = None,
     dropout_p: float = 0.0,
-    **others: Any,
+    is_causal: bool = False,
+    *,
+    scale: float | None = None,
+    enable_gqa: bool = False,
 ) -> Tensor:
-    """`F.scaled_dot_product_attention`, of whose weights that share is dropped; without dropout it is torch's."""
-    if not dropout_p or others.get("is_causal") or others.get("enable_gqa") or query_BHQD.device.type != "cpu":
+    """`F.scaled_dot_product_attention`, of whose weights that share is dropped.
+
+    Torch's own without dropout, elsewhere than on a CPU, with a mask of numbers, causal, or of fewer keys' heads.
+
+    Args:
+        query, key, value: [..., H, Q, D] and [..., H, K, D].
+        attn_mask: bool, which keys a query reads; of one that reads none the result is 0.
+    """
+    numbers = attn_mask is not None and attn_mask.dtype != torch.bool
+    if not 0 < dropout_p < 1 or query.device.type != "cpu" or numbers or is_causal or enable_gqa:
         return F.scaled_dot_product_attention(
-            query_BHQD, key_BHKD, value_BHKD, attn_mask=attn_mask, dropout_p=dropout_p, **others
+            query, key, value, attn_mask, dropout_p, is_causal, scale=scale, enable_gqa=enable_gqa
         )
-    scale = others.get("scale") or query_BHQD.shape[-1] ** -0.5
-    scores_BHQK = (query_BHQD * scale) @ key_BHKD.transpose(-2, -1)
-    if attn_mask is not None and attn_mask.dtype == torch.bool:
-        scores_BHQK = scores_BHQK.masked_fill(~attn_mask, torch.finfo(scores_BHQK.dtype).min)
-    elif attn_mask is not None:
-        scores_BHQK = scores_BHQK + attn_mask
-    return dropout(scores_BHQK.softmax(-1), dropout_p) @ value_BHKD
+    scores_HQK = (query * (query.shape[-1] ** -0.5 if scale is None else scale)) @ key.transpose(-2, -1)
+    if attn_mask is None:
+        return dropout(scores_HQK.softmax(-1), dropout_p) @ value
+    weights_HQK = scores_HQK.masked_fill(~attn_mask, torch.finfo(scores_HQK.dtype).min).softmax(-1)
+    reads_Q1 = attn_mask.any(-1, keepdim=True)
+    if not reads_Q1.all():
+        weights_HQK = weights_HQK * reads_Q1
+    return dropout(weights_HQK, dropout_p) @ value
 
 
 QUICK: Mapping[Callable[..., Any], Callable[..., Any]] = {

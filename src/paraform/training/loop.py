@@ -21,7 +21,7 @@ from paraform.models.update import State, Update
 from paraform.records import InputError, Terminated, status_of
 from paraform.training.config import TrainingConfig
 from paraform.training.console import Bar, Interrupt
-from paraform.training.dropout import QuickDropout
+from paraform.training.dropout import quick_dropout
 from paraform.training.journal import Journal, Record, as_record
 from paraform.training.lock import NAME as LOCK
 from paraform.training.lock import alone
@@ -123,7 +123,8 @@ def fit(
 ) -> Result:
     """Train until `config.steps`, an early stop, or Ctrl-C or SIGTERM, which let the step in hand end and be saved.
 
-    A warning says when the best validation was in the first half of a run that is over.
+    On a CPU dropout is drawn in updates as `training.dropout` does. A warning says when the best validation was in the
+    first half of a run that is over.
 
     Args:
         model: an `nn.Module` that is `checkpoint.Checkpointable`, not wrapped; `update` holds the wrapped one.
@@ -173,8 +174,9 @@ def fit(
                 journal.write(progress.history[-1])
 
         while not (ended := run.ended(bool(interrupt.name))):
-            with QuickDropout():
-                terms = update(batches(progress.step), progress.step)
+            batch = batches(progress.step)
+            with quick_dropout(model, accelerator.device):
+                terms = update(batch, progress.step)
             run.count(terms)
             if bar:
                 bar.step(progress.step, terms)

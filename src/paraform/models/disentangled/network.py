@@ -99,9 +99,10 @@ class DisentangledNetwork(Holder):
     def forward(self, batch: PairBatch) -> Outputs:
         """Both sides' vectors and, of one or both directions, what the paraphrase loss L_para is made of."""
         both = self.config.directions == "both" or self.config.contrast_weight or self.config.distance_weight
-        sides = [batch.source, batch.target if both else None, batch.negatives]
-        source_BD, target_BD, negatives_ND = self.encode_together(sides)
-        assert source_BD is not None
+        sides = (batch.source, batch.target if both else None, batch.negatives)
+        vectors = iter(self.encode_together([side for side in sides if side is not None]))
+        source_BD = next(vectors)
+        target_BD, negatives_ND = (None if side is None else next(vectors) for side in sides[1:])
         written: tuple[Written, ...] = ()
         if self.config.generation_weight:
             written = (self.written(source_BD, batch.target_tree, batch.target),)
@@ -109,12 +110,11 @@ class DisentangledNetwork(Holder):
                 written += (self.written(target_BD, batch.source_tree, batch.source),)
         return Outputs(written, source_BD, target_BD, negatives_ND)
 
-    def encode_together(self, sides: Sequence[Sentences | None]) -> list[Tensor | None]:
+    def encode_together(self, sides: Sequence[Sentences]) -> Sequence[Tensor]:
         """Each side's vectors, those of like length read at once."""
-        there = [side for side in sides if side is not None]
-        lengths_R = torch.cat([side.lengths_B for side in there])
-        width = max(side.pieces_BT.shape[1] for side in there)
-        pieces_RT = torch.cat([F.pad(side.pieces_BT, (0, width - side.pieces_BT.shape[1])) for side in there])
+        lengths_R = torch.cat([side.lengths_B for side in sides])
+        width = max(side.pieces_BT.shape[1] for side in sides)
+        pieces_RT = torch.cat([F.pad(side.pieces_BT, (0, width - side.pieces_BT.shape[1])) for side in sides])
         if lengths_R.device.type != "cpu":
             vectors_RD = self.encode(pieces_RT, lengths_R)
         else:
@@ -122,8 +122,7 @@ class DisentangledNetwork(Holder):
             parts = [part for part in order_R.tensor_split(PARTS) if len(part)]
             read = [self.encode(pieces_RT[part, : int(lengths_R[part[-1]])], lengths_R[part]) for part in parts]
             vectors_RD = torch.cat(read)[order_R.argsort()]
-        found = iter(torch.split(vectors_RD, [len(side.lengths_B) for side in there]))
-        return [None if side is None else next(found) for side in sides]
+        return torch.split(vectors_RD, [len(side.lengths_B) for side in sides])
 
     def encode(self, pieces_BT: Tensor, lengths_B: Tensor) -> Tensor:
         """ū, the mean of the semantic encoder's states: [B, D], float32. In training some pieces are not seen."""

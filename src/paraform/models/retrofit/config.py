@@ -57,7 +57,8 @@ class RetrofitConfig:
     Args:
         push: whether the hinge is met by pushing a negative "further" off (paper), or by no more than the distance that
             it had at the "start": then words of paraphrases have to come nearer, since nothing is won by spreading all
-            words. Each sentence is read once more for it, before training.
+            words. Each sentence is read once more for it, before training, and each word's state is kept in memory: of
+            118,183 pairs of Quora 1.3 million, 1.9 GiB of `minilm`'s.
         place: M stands "before" the encoder, at its word embeddings (paper), or "after" it, at its states, which are
             then read once.
         fit: "descent" (paper), or "whitening" in closed form by the scatter of words within paraphrases.

@@ -51,8 +51,7 @@ class ContextBatch:
 
     Args:
         words: to be read, with M before the encoder; None where it stands behind.
-        states_OD: their states without M, if the step needs them: M behind the encoder maps them, and `push` "start"
-            measures what was before training by them.
+        states_OD: their states without M, where M stands behind the encoder, or for d̂₀; else None.
         source_W, target_W: the two contexts of each shared word.
         kept_W, other_W: one of these, and one that is no paraphrase.
     """

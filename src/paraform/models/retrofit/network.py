@@ -126,13 +126,15 @@ class RetrofitNetwork(nn.Module):
             raise ValueError("a network without its encoder; expected RetrofittedEncoder(…, frozen)")
         return self.frozen
 
-    def known(self, table: ContextTable) -> ContextTable:
-        """The table with its words' states without M, where steps need them: each sentence is read once for them.
+    def known(self, table: ContextTable, *, training: bool = True) -> ContextTable:
+        """The table with its words' states without M, if steps need them: each sentence is read once for them.
+
+        It is so where M stands behind the encoder, and in training, for d̂₀, with `push` "start".
 
         Those of two tables are kept for what this process trains next: runs that differ in M alone read nothing twice.
         """
         behind = self.config.place == "after"
-        if self.frozen is None or not (behind or self.config.push == "start"):
+        if self.frozen is None or not (behind or (training and self.config.push == "start")):
             return table
         about = json.dumps([self.frozen.signature, self.config.states, table.texts])
         spans = (part.tobytes() for part in (table.sentence_R, table.start_R, table.count_R))
