@@ -1,6 +1,6 @@
 """Steps of each system's training, and a long `embed`, against those that give freed memory back, or of another commit.
 
-    python benchmarks/trainings.py [--before COMMIT] [--only latent] [--turns 12] [--steps 5] [--threads 1]
+    python benchmarks/trainings.py [--before COMMIT] [--only clVAE] [--turns 12] [--steps 5] [--threads 1]
 
 Each is the command that a user would type, in a process of its own, which waits after some steps (of `embed`: some
 hundred texts) until the others have done theirs: so what slows the machine slows them all. Seconds are of processor
@@ -73,6 +73,7 @@ def main() -> int:
             figures["before is"] = options.before
         files = files_of(options.quora, options.ptb, options.pairs, out)
         for name in options.only:
+            print(f"{name} …", file=sys.stderr)
             begun, seconds, peaks = measure(COMMANDS[name], trees, files, out / name, options.turns, options.steps)
             for kind in trees:
                 if kind != NOW:

@@ -46,6 +46,22 @@ def test_sides_read_together_have_the_vectors_of_each_alone(rows: tuple[np.ndarr
         torch.testing.assert_close(found, model.network.encode(side.pieces_BT, side.lengths_B), atol=1e-5, rtol=1e-5)
 
 
+def test_a_side_read_without_padding_has_the_same_pieces_dropped() -> None:
+    model = tiny.paraphraser(replace(tiny.TINY, word_dropout=0.5))
+    sentences = tiny.table().sentences(ROWS)
+    model.network.train()
+    for module in model.network.semantic.modules():
+        if isinstance(module, torch.nn.Dropout):
+            module.p = 0.0
+    torch.manual_seed(4)
+    (found,) = model.network.encode_together([sentences])
+    torch.manual_seed(4)
+    expected = model.network.encode(sentences.pieces_BT, sentences.lengths_B)
+    torch.testing.assert_close(found, expected, atol=1e-5, rtol=1e-5)
+    model.network.eval()
+    assert not torch.allclose(model.network.encode_together([sentences])[0], expected, atol=1e-3)
+
+
 @pytest.mark.parametrize("special", [True, False])
 def test_word_dropout_hides_tokens_from_attention_and_from_the_mean(special: bool) -> None:
     """The vector is that of the sentence without the dropped tokens, which keep the others' positions."""

@@ -211,6 +211,11 @@ def test_a_damaged_array(name: str, folder: Path) -> None:
         wild.flat[len(wild.flat) // 2] = np.iinfo(wild.dtype).max // 2
         np.save(file, wild)
         refused()
+    if name.endswith(("starts", "of_length")) and len(array) > 5:
+        wild = array.copy()
+        wild[2:5] = np.iinfo(np.int64).max, np.iinfo(np.int64).min, -1  # no difference of neighbours is below 0
+        np.save(file, wild)
+        refused()
     file.unlink()
     refused()
 

@@ -23,6 +23,8 @@ LARGEST = 32  # bits of a distance
 class Planes(NamedTuple):
     """The tags of M blocks of sequences bit by bit: at each place of them the lowest bits of all, the next, …
 
+    A place takes 64 bytes a bit, however few sequences its block has.
+
     Args:
         words: M times [length · bits of a tag · `WORDS`], flat.
         starts: [M + 1], where each block begins.

@@ -92,6 +92,7 @@ class ExemplarIndex:
         """
         self._made = None  # first: an interrupted `encode` may have numbered tags that it does not know
         self._encoded = joined(self._encoded, encode(sentences, clusters, self._numbers, learn=True))
+        self._made = None  # what another thread's search has made meanwhile lacks them
 
     def __len__(self) -> int:
         return len(self._encoded.rows.texts)

@@ -18,12 +18,12 @@ from paraform.losses.vocabulary import vocabulary_nll
 from paraform.models.adapters import Adapters, Holder, maps_of
 from paraform.models.disentangled.config import DisentangledConfig
 from paraform.models.disentangled.pairs import PairBatch, Sentences, Trees
+from paraform.models.unpadded_bert import can_run, unpadded_states
 
 INITIAL = 0.02  # deviation of embeddings at the start, as BERT and BART have it
 SYNTAX_LAYERS = 1  # of the syntactic encoder (paper)
 DROPOUT = 0.1  # of what is not the encoder's own, as in BART
 ALIKE = 64  # pieces to write are filled up to a multiple of it
-PARTS = 4  # of a batch's sentences by length, each padded by itself: on a CPU padding costs as much as pieces do
 
 
 class Written(NamedTuple):
@@ -111,27 +111,36 @@ class DisentangledNetwork(Holder):
         return Outputs(written, source_BD, target_BD, negatives_ND)
 
     def encode_together(self, sides: Sequence[Sentences]) -> Sequence[Tensor]:
-        """Each side's vectors, those of like length read at once."""
-        lengths_R = torch.cat([side.lengths_B for side in sides])
+        """Each side's vectors; a BERT on a CPU reads all of them at once, without padding."""
+        if sides[0].lengths_B.device.type != "cpu" or not can_run(self.semantic):
+            return [self.encode(side.pieces_BT, side.lengths_B) for side in sides]
         width = max(side.pieces_BT.shape[1] for side in sides)
         pieces_RT = torch.cat([F.pad(side.pieces_BT, (0, width - side.pieces_BT.shape[1])) for side in sides])
-        if lengths_R.device.type != "cpu":
-            vectors_RD = self.encode(pieces_RT, lengths_R)
-        else:
-            order_R = lengths_R.argsort(stable=True)
-            parts = [part for part in order_R.tensor_split(PARTS) if len(part)]
-            read = [self.encode(pieces_RT[part, : int(lengths_R[part[-1]])], lengths_R[part]) for part in parts]
-            vectors_RD = torch.cat(read)[order_R.argsort()]
+        lengths_R = torch.cat([side.lengths_B for side in sides])
+        seen_RT, weight_RT = self._seen(lengths_R, width)
+        order_R = lengths_R.argsort(stable=True)
+        there_RT = torch.arange(width) < lengths_R[order_R, None]
+        pieces_N, seen_N, weight_N = (part_RT[order_R][there_RT] for part_RT in (pieces_RT, seen_RT, weight_RT))
+        states_ND = unpadded_states(self.semantic, pieces_N, seen_N, lengths_R[order_R].tolist()).float()
+        rows_N = order_R.repeat_interleave(lengths_R[order_R])
+        vectors_RD = states_ND.new_zeros(len(lengths_R), states_ND.shape[1])
+        vectors_RD = vectors_RD.index_add(0, rows_N, states_ND * weight_N[:, None])
         return torch.split(vectors_RD, [len(side.lengths_B) for side in sides])
 
     def encode(self, pieces_BT: Tensor, lengths_B: Tensor) -> Tensor:
         """ū, the mean of the semantic encoder's states: [B, D], float32. In training some pieces are not seen."""
-        places_T = torch.arange(pieces_BT.shape[1], device=pieces_BT.device)
+        seen_BT, weight_BT = self._seen(lengths_B, pieces_BT.shape[1])
+        states_BTD = self.semantic(input_ids=pieces_BT, attention_mask=seen_BT.long()).last_hidden_state
+        return torch.einsum("bt,btd->bd", weight_BT, states_BTD.float())
+
+    def _seen(self, lengths_B: Tensor, width: int) -> tuple[Tensor, Tensor]:
+        """Which pieces attention sees, bool, and how much each counts in the mean: [B, T] both."""
+        places_T = torch.arange(width, device=lengths_B.device)
         there_BT = places_T < lengths_B[:, None]
         words_BT = (places_T > 0) & (places_T < lengths_B[:, None] - 1)
         seen_BT = there_BT
         if self.training and self.config.word_dropout:
-            dropped_BT = torch.rand(pieces_BT.shape, device=pieces_BT.device) < self.config.word_dropout
+            dropped_BT = torch.rand(there_BT.shape, device=there_BT.device) < self.config.word_dropout
             seen_BT = there_BT & ~(dropped_BT if self.config.drop_special else dropped_BT & words_BT)
         pooled_BT = seen_BT if self.config.pool_special else seen_BT & words_BT
         none_B1 = ~pooled_BT.any(1, keepdim=True)  # all was dropped, or there is no word
@@ -139,9 +148,7 @@ class DisentangledNetwork(Holder):
             words_BT.any(1, keepdim=True) & (not self.config.pool_special), words_BT, there_BT
         )
         seen_BT, pooled_BT = seen_BT | rest_BT, pooled_BT | rest_BT
-        states_BTD = self.semantic(input_ids=pieces_BT, attention_mask=seen_BT.long()).last_hidden_state
-        weight_BT = pooled_BT.float() / pooled_BT.sum(1, keepdim=True)
-        return torch.einsum("bt,btd->bd", weight_BT, states_BTD.float())
+        return seen_BT, pooled_BT.float() / pooled_BT.sum(1, keepdim=True)
 
     def memory(self, vectors_BD: Tensor, trees: Trees | None) -> tuple[Tensor, Tensor]:
         """[ū; V], what the decoder reads: states [B, M, D], and which of them are none [B, M]."""

@@ -61,10 +61,6 @@ class Transform(nn.Module):
             return rotation
         return self.weight
 
-    def start(self) -> Tensor:
-        """What it was at first, [K, K]."""
-        return torch.eye(self.width, device=next(self.parameters()).device)
-
 
 @final
 class RetrofitNetwork(nn.Module):
