@@ -209,7 +209,7 @@ def command(tmp_path: Path) -> Iterator[Callable[..., Command]]:
         process.communicate()
 
 
-def wait_for(what: Callable[[], bool], seconds: float = 30) -> bool:
+def wait_for(what: Callable[[], bool], seconds: float = 120) -> bool:
     end = time.monotonic() + seconds
     while not what() and time.monotonic() < end:
         time.sleep(0.02)
