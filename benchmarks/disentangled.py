@@ -229,14 +229,7 @@ def main() -> int:
         "half the layers × all": ("at least", 1.8),
         "peak of training, GiB": ("at most", 6.0),
     }
-    return report(figures, bounds, floors={TRAINING: floor(figures)}, as_json=arguments.json)
-
-
-def floor(figures: dict[str, Any]) -> str:
-    """What no padding at all would make of the ratio, if a step takes a + b · positions."""
-    real, short, wide = (figures[f"positions of a pair, {name}"] for name in ("without padding", "by length", "fixed"))
-    saved = (1 - 1 / figures[TRAINING].middle) / (wide - short)  # of the peer's step, by a position less
-    return f"{1 / (1 - saved * (wide - real)):.2f}: no padding at all"
+    return report(figures, bounds, as_json=arguments.json)
 
 
 def measured(options: Namespace, out: Path) -> dict[str, Any]:
