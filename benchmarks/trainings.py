@@ -197,7 +197,8 @@ def part(given_back: bool, steps: int, command: Sequence[str]) -> int:
 
         return waiting
 
-    trained, paraform.trainers.job.fit = paraform.trainers.job.fit, fit  # type: ignore[attr-defined]
+    job: Any = paraform.trainers.job  # whose `fit` is the loop's, of which its types do not tell
+    trained, job.fit = job.fit, fit
     made, paraform.cli.embed.embedder = paraform.cli.embed.embedder, embedder
     paraform.cli.embed.CHUNK = TEXTS * steps
     from paraform.cli import main

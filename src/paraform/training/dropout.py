@@ -1,7 +1,6 @@
 """Dropout whose masks cost little on a CPU, in the place of torch's while a system trains.
 
-Torch draws a mask there one number after another, a fourteenth of ParaBART's step. Here four numbers come from each
-draw of torch's generator.
+Torch draws a mask there one number after another. Here four numbers come from each draw of torch's generator.
 
 Shape key: H heads, Q queries, K keys, D features of a head.
 """
