@@ -346,7 +346,6 @@ def test_parabart_is_measured_against_fixed_widths_and_the_library(
         found["by length, pairs a second"] / found["fixed, pairs a second"]
     )
     assert min(*(found[f"embedding × sentence-transformers in {name}"][0] for name in ("float32", "bfloat16"))) > 0
-    assert float(printed["floors"]["training × fixed widths"].partition(":")[0]) > 0
     assert min(found["half the layers × all"]) > 0 and [command[:2] for command in commands] == [
         ["train", "disentangled"]
     ]
