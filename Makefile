@@ -49,7 +49,7 @@ wheel: $(STAMP) ## Build both wheels into dist/ and try them in fresh environmen
 # Every extra.
 constraints: $(STAMP) ## Resolve the newest versions of everything and write them to constraints.txt
 	$(PIP) install -qq --dry-run --ignore-installed --report pins.unfinished \
-	  setuptools torch==2.13.0 '.[offline,train,eval,elmo,onnx,sentencepiece,cluster,search,demo,spacy,stanza,corenlp,docs,dev]'
+	  setuptools torch==2.13.0 '.[offline,mine,train,eval,elmo,onnx,sentencepiece,cluster,search,serve,demo,spacy,stanza,corenlp,docs,dev]'
 	$(BIN)/python -c "$$WRITE_PINS" < pins.unfinished > constraints.unfinished
 	mv constraints.unfinished constraints.txt
 	rm pins.unfinished

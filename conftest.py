@@ -91,11 +91,13 @@ def inline(monkeypatch: pytest.MonkeyPatch) -> None:
     """Chunks of a corpus are computed in this process: starting another takes longer than they do."""
 
     def run(work: Any, count: int, **_: Any) -> Iterator[bytes]:
-        compute = work.open()
+        compute = work.open() if count else None
         return (compute(chunk) for chunk in range(count))
 
-    monkeypatch.setattr("paraform.syntax.corpus.run", run)
-    monkeypatch.setattr("paraform.checkpoint.shards.run", run)
+    for module in (
+        "syntax.corpus", "engines.shards", "jobs.augmenting", "neighbours.near_on_disk", "neighbours.on_disk"
+    ):  # fmt: skip
+        monkeypatch.setattr(f"paraform.{module}.run", run)
 
 
 @pytest.fixture(scope="session")

@@ -41,7 +41,7 @@ def arguments_of(doc: str | None) -> argparse.ArgumentParser:
     """A parser that every benchmark begins with."""
     parser = argparse.ArgumentParser(description=doc, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--json", action="store_true", help="print one JSON object")
-    parser.add_argument("--threads", type=int, help="of torch; not given: as many as it takes by itself")
+    parser.add_argument("--threads", type=int, help="of torch; not given: as many as cores are idle")
     return parser
 
 

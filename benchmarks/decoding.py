@@ -23,6 +23,7 @@ from paraform import decoding
 from paraform.models.latent import LatentConfig
 from paraform.models.latent.language_model import decode_vectors
 from paraform.models.latent.network import LatentNetwork
+from paraform.threads import settle
 
 LONGEST = 60
 
@@ -36,7 +37,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=5, help="times that each is run")
     arguments = parser.parse_args()
     threads = arguments.threads or 1
-    torch.set_num_threads(threads)
+    settle(threads)
     torch.manual_seed(0)
     network = LatentNetwork(LatentConfig(), arguments.vocabulary).eval()
     z = torch.randn(arguments.sentences, network.config.latent_width)

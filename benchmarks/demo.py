@@ -5,7 +5,7 @@
 `paraform demo` runs as a process of its own; every user asks one question after another, drawn by a seed from those
 that the page has, with a number of their own in each text. A number stands in no other user's text, so that an answer
 that holds another's is seen. What is counted: right answers (the user's own number is in them, and no other), polite
-ones that many are asking (status 503, which a user waits for a second after), and all else, which is wrong. Memory is
+ones that too much waits (status 429, which a user waits for a second after), and all else, which is wrong. Memory is
 the server's resident set when a quarter of the time is over and at the end. Bounds: nothing wrong, no user's text in
 what the server printed, and memory that grows by 5 % at most.
 """
@@ -106,7 +106,7 @@ async def user(
             counts["wrong"] += 1
             print(f"{name} {body}: {error!r}", file=sys.stderr)
             continue
-        if answer.status_code == 503 and "Many are asking" in answer.text:
+        if answer.status_code == 429 and "Too much waits" in answer.text:
             counts["busy"] += 1
             await asyncio.sleep(1)
             continue

@@ -47,6 +47,7 @@ from paraform.models.disentangled import DisentangledConfig, DisentangledParaphr
 from paraform.models.disentangled.pairs import PairBatch, Sentences, Trees, pair_batches
 from paraform.models.disentangled.table import pair_table, trees_of
 from paraform.records import Pair
+from paraform.threads import settle
 from paraform.trainers.disentangled import BY_MRR, new_model
 from paraform.training import make_accelerator
 from paraform.training.dropout import QuickDropout
@@ -216,7 +217,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=5, help="times that each way of embedding is run")
     arguments = parser.parse_args()
     if arguments.threads:
-        torch.set_num_threads(arguments.threads)
+        settle(arguments.threads)
         os.environ["OMP_NUM_THREADS"] = str(arguments.threads)  # of the process whose memory is measured
     with tempfile.TemporaryDirectory() as scratch:
         figures = measured(arguments, Path(scratch))

@@ -25,6 +25,7 @@ from sentence_transformers.util import paraphrase_mining_embeddings
 from paraform import corpora, encoders
 from paraform.int8 import has_int8
 from paraform.neighbours.near_pairs import near_pairs
+from paraform.threads import settle
 
 EDGE = 1e-6
 FEW = 1000
@@ -39,7 +40,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=5, help="times that each is run")
     arguments = parser.parse_args()
     if arguments.threads:
-        torch.set_num_threads(arguments.threads)
+        settle(arguments.threads)
         faiss.omp_set_num_threads(arguments.threads)
 
     pairs = corpora.read(arguments.data)

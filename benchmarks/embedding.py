@@ -29,6 +29,7 @@ from sentence_transformers import SentenceTransformer
 from paraform import corpora, encoders
 from paraform.int8 import has_int8
 from paraform.memory import keep_freed_memory
+from paraform.threads import settle
 
 CPU = torch.device("cpu")
 WORDS = 500  # of the captions, each as a text of its own
@@ -50,7 +51,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=5, help="times that each is run")
     arguments = parser.parse_args()
     if arguments.threads:
-        torch.set_num_threads(arguments.threads)
+        settle(arguments.threads)
 
     keep_freed_memory()
     texts = captions(arguments.data, arguments.rows)

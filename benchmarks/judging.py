@@ -21,6 +21,7 @@ from _measure import Bound, Spread, arguments_of, clock_of, in_turn, middle, rep
 from sentence_transformers import CrossEncoder
 
 from paraform import InputError, encoders, load
+from paraform.threads import settle
 
 WRITTEN = Path(__file__).parents[1] / "docs" / "ratings" / "judge-written.jsonl"
 
@@ -30,7 +31,7 @@ def main() -> int:
     parser.add_argument("--pairs", type=int, default=256, help="read at once")
     parser.add_argument("--repeats", type=int, default=5, help="times that each is run")
     arguments = parser.parse_args()
-    torch.set_num_threads(arguments.threads or torch.get_num_threads())
+    settle(arguments.threads or torch.get_num_threads())
     rows = [json.loads(line) for line in WRITTEN.read_text(encoding="utf-8").splitlines()]
     pairs = [(row["a"], row["b"]) for row in rows][: arguments.pairs]
     peer = CrossEncoder(str(encoders.locate()), num_labels=2, device="cpu")

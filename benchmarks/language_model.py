@@ -41,6 +41,7 @@ from paraform.models.lm.batches import LMBatch, lm_batches
 from paraform.models.lm.decoding import ROWS
 from paraform.models.lm.draws import NUCLEUS
 from paraform.records import Pair
+from paraform.threads import settle
 from paraform.trainers.lm import table_of
 from paraform.training import TrainingConfig, make_accelerator
 
@@ -144,7 +145,7 @@ def main() -> int:
     parser.add_argument("--steps", type=int, default=8, help="timed, after one that is not")
     options = parser.parse_args()
     if options.threads:
-        torch.set_num_threads(options.threads)
+        settle(options.threads)
     clock = clock_of(options.threads)
     keep_freed_memory()
     fresh = LMParaphraser.of(LMConfig(batch_size=options.batch_size))

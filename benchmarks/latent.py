@@ -38,6 +38,7 @@ from paraform.models.latent import LatentConfig, LatentLanguageModel, make_updat
 from paraform.models.latent.critic import LAYERS
 from paraform.models.latent.texts import read_words
 from paraform.models.latent.update import CLIP_NORM
+from paraform.threads import settle
 from paraform.training import TrainingConfig, make_accelerator
 
 RATIO = "a step × Algorithm 1 written plainly"
@@ -131,7 +132,7 @@ def main() -> int:
     parser.add_argument("--precision", choices=("bf16", "no"), default="bf16", help="of paraform's products")
     arguments = parser.parse_args()
     if arguments.threads:
-        torch.set_num_threads(arguments.threads)
+        settle(arguments.threads)
     config = replace(LatentConfig(), encoder_dropout=0.0, decoder_dropout=0.0, beta_schedule="constant")
     texts = [record.text for record in corpora.read_text(arguments.data)]
     words = [read_words(text, "words") for text in texts]

@@ -32,6 +32,7 @@ from paraform.evaluation.latent import importance_bound, log_weights
 from paraform.evaluation.latent.protocol import TOKENS_AT_ONCE, log_likelihood
 from paraform.models.latent import LatentConfig, LatentLanguageModel
 from paraform.models.latent.texts import read_words
+from paraform.threads import settle
 
 
 def one_by_one(model: LatentLanguageModel, text: str, noise_SZ: Tensor, *, together: bool) -> float:
@@ -80,7 +81,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=5, help="times that each is run")
     arguments = parser.parse_args()
     if arguments.threads:
-        torch.set_num_threads(arguments.threads)
+        settle(arguments.threads)
     texts = [record.text for record in corpora.read_text(arguments.data)][: arguments.sentences]
     known = [read_words(record.text, "words") for record in corpora.read_text(arguments.words)]
     vocabulary = Vocabulary.build(known, min_count=1, size=10_000)

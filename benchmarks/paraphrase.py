@@ -15,12 +15,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
-import torch
 from _measure import Spread, arguments_of, clock_of, in_turn, middle, report
 
 from paraform import checkpoint, corpora
 from paraform.batching import prepare
 from paraform.models.exemplar.inputs import style_text
+from paraform.threads import settle
 from paraform.words import tokenize
 
 
@@ -33,7 +33,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=5, help="times that each is run")
     arguments = parser.parse_args()
     if arguments.threads:
-        torch.set_num_threads(arguments.threads)
+        settle(arguments.threads)
 
     pairs = list(itertools.islice(corpora.read_pairs(arguments.data), arguments.rows))
     sources = [pair.source.text for pair in pairs]

@@ -13,11 +13,11 @@ import itertools
 import sys
 from pathlib import Path
 
-import torch
 from _measure import Bound, Spread, arguments_of, clock_of, in_turn, middle, report
 
 from paraform import corpora, encoders
 from paraform.syntax import load_parser, load_tagger
+from paraform.threads import settle
 from paraform.words import tokenize
 
 
@@ -29,7 +29,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=5)
     arguments = parser.parse_args()
     if arguments.threads:
-        torch.set_num_threads(arguments.threads)
+        settle(arguments.threads)
     pairs = corpora.read(arguments.data, "captions")
     texts = list(itertools.islice(dict.fromkeys(pair.source.text for pair in pairs), arguments.sentences))
     encoder, parse, tag = encoders.load(), load_parser(arguments.parser), load_tagger(arguments.parser)

@@ -24,7 +24,6 @@ from pathlib import Path
 from typing import TypeVar
 
 import numpy as np
-import torch
 from _measure import Bound, Spread, arguments_of, middle, report
 from sklearn.exceptions import ConvergenceWarning
 from sklearn.linear_model import LogisticRegression
@@ -36,6 +35,7 @@ from paraform.evaluation.embedding.probe_rows import ProbeConfig
 from paraform.evaluation.embedding.probes import cross_validate, stratified_folds
 from paraform.evaluation.embedding.space import embedded
 from paraform.evaluation.embedding.transfer import TransferSet, transfer_sets
+from paraform.threads import settle
 
 T = TypeVar("T")
 
@@ -124,7 +124,7 @@ def main() -> int:
     parser.add_argument("--cache", type=Path, help="a folder for the sets' vectors")
     arguments = parser.parse_args()
     threads = arguments.threads or 1
-    torch.set_num_threads(threads)
+    settle(threads)
     threadpool_limits(threads)
     (task,) = transfer_sets(arguments.data, [arguments.set])
     step = slice(None, None, arguments.rows)

@@ -29,6 +29,7 @@ from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder, make_up
 from paraform.models.retrofit.contexts import ContextBatch, ContextTable, context_batches
 from paraform.models.retrofit.folding import table_of
 from paraform.records import Pair, texts_of
+from paraform.threads import settle
 from paraform.trainers.retrofit import BY_ACCURACY
 from paraform.trainers.retrofit_tables import table_of_pairs
 from paraform.training import make_accelerator
@@ -119,7 +120,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=5, help="times that each way of embedding is run")
     options = parser.parse_args()
     if options.threads:
-        torch.set_num_threads(options.threads)
+        settle(options.threads)
     read = [pair for pair in corpora.read_pairs(options.data) if isinstance(pair, Pair)]
     pairs = corpora.clusters(read[:: max(1, len(read) // options.pairs)][: options.pairs])
     model = RetrofittedEncoder.start(RetrofitConfig(encoder=options.encoder, batch_size=options.batch_size))

@@ -23,13 +23,13 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
-import torch
 from _measure import Bound, Clock, Spread, arguments_of, clock_of, in_turn, middle, report
 
 from paraform import checkpoint, corpora
 from paraform.default_call import paraphraser_named
 from paraform.encoders.smollm2 import smollm2_folder
 from paraform.rewording.reworder import Reworder
+from paraform.threads import settle
 
 COLD = "import paraform; paraform.reword(['Can I use my card abroad?'], model='rules')"
 ASKED = "import paraform; paraform.reword(['The old ruins fell down in the storm.'])"
@@ -51,7 +51,7 @@ def main() -> int:
     parser.add_argument("--bulk-repeats", type=int, default=3, help="times that all rows are reworded, and decoded")
     arguments = parser.parse_args()
     if arguments.threads:
-        torch.set_num_threads(arguments.threads)
+        settle(arguments.threads)
     threads = {"OMP_NUM_THREADS": str(arguments.threads)} if arguments.threads else {}
 
     def start(program: str) -> None:

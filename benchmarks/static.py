@@ -15,13 +15,13 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-import torch
 from _measure import Bound, Spread, arguments_of, clock_of, in_turn, middle, report
 from embedding import captions
 from sentence_transformers import SentenceTransformer
 
 import paraform
 from paraform import encoders
+from paraform.threads import settle
 
 LEARNT = 2000  # captions
 
@@ -33,7 +33,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=5, help="times that each is run")
     arguments = parser.parse_args()
     if arguments.threads:
-        torch.set_num_threads(arguments.threads)
+        settle(arguments.threads)
 
     texts = captions(arguments.data, arguments.rows)
     few = texts[::10]

@@ -45,6 +45,7 @@ from paraform.models.exemplar.batches import TripleBatch, TripleTable, by_length
 from paraform.models.exemplar.network import MOST_COVERED, ExemplarNetwork
 from paraform.models.exemplar.triples import triple_table
 from paraform.schedules import warmup_linear
+from paraform.threads import settle
 from paraform.training import TrainingConfig, make_accelerator
 
 Update = Callable[[TripleBatch, int], float]
@@ -235,7 +236,7 @@ def main() -> int:
     )
     arguments = parser.parse_args()
     if arguments.threads:
-        torch.set_num_threads(arguments.threads)
+        settle(arguments.threads)
     with tempfile.TemporaryDirectory() as cache:
         figures = train(arguments, Path(cache))
     bounds: dict[str, Bound] = {

@@ -21,6 +21,7 @@ from torch import Tensor
 
 from paraform.encoders import best_dtype, bfloat16_products
 from paraform.losses.vocabulary import _size, filled_up, vocabulary_nll
+from paraform.threads import settle
 
 
 def main() -> int:
@@ -32,7 +33,7 @@ def main() -> int:
     parser.add_argument("--repeats", type=int, default=10, help="times that each is run")
     arguments = parser.parse_args()
     threads = arguments.threads or 1
-    torch.set_num_threads(threads)
+    settle(threads)
     clock = clock_of(threads)
     torch.manual_seed(0)
     features = torch.randn(arguments.words, arguments.features, requires_grad=True)

@@ -45,9 +45,11 @@ READERS = {
     "train, validation": ["train", "exemplar", "--data", "GOOD", "--validation", "FILE", "--out", "OUT/run"],
     "evaluate generation": ["evaluate", "generation", "--data", "FILE", "--model", "MODEL", "--outputs", "OUT/x"],
     "evaluate style": ["evaluate", "style", "--data", "FILE", "--model", "minilm"],
+    "same, shards": ["same", "FILE", "--model", "minilm-judge", "--out", "OUT/"],
 }
 TEXT_READERS = {
     "paraphrase": ["paraphrase", "FILE", "--model", "MODEL"],
+    "paraphrase, shards": ["paraphrase", "FILE", "--out", "OUT/"],
     "paraphrase, like": ["paraphrase", "a text", "--like", "FILE", "--model", "MODEL"],
     "embed": ["embed", "FILE", "--out", "OUT/x.npy"],
     "embed, shards": ["embed", "FILE", "--out", "OUT/"],

@@ -17,6 +17,7 @@ import torch
 from tiny_lm import SMALL, write_lm
 
 from paraform.models.lm import LMConfig
+from paraform.neighbours import near_on_disk
 
 REPOSITORY = Path(__file__).resolve().parents[1]
 
@@ -113,6 +114,39 @@ def test_duplicates_are_the_peers(figures: Figures, question_pairs: Path) -> Non
     ]
     assert found["texts"] > 100 and found["pairs"] > 10 and min(found["paraform × faiss"]) > 0
     assert found["pairs that faiss has otherwise"] == found["pairs that sentence-transformers has otherwise"] == 0
+
+
+def test_search_is_the_peers(figures: Figures, question_pairs: Path) -> None:
+    found = figures("search", "--data", question_pairs, "--rows", 200, "--repeats", 1)["figures"]
+    assert found["texts"] == 200 and min(found["1 question, paraform × faiss"]) > 0
+    for size in ("1 question", "100 at once"):
+        assert max(found[f"{size}, largest difference to {name}"] for name in ("semantic_search", "faiss")) <= 1e-6
+        assert found[f"{size}, paraform, questions a second"] > 0
+    assert 0 < found["a question in words, seconds"] < 10
+
+
+def test_duplicates_on_disk_are_found(
+    question_pairs: Path,
+    tmp_path: Path,
+    inline: None,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    """In this process, whose memory says nothing: those of drawn vectors, and of texts."""
+    monkeypatch.syspath_prepend(REPOSITORY / "benchmarks")
+    benchmark = importlib.import_module("duplicates_on_disk")
+    monkeypatch.setattr(benchmark, "SHARD", 64)
+    monkeypatch.setattr(benchmark, "run", near_on_disk.run)  # the inline one
+    monkeypatch.setattr(benchmark, "measure", benchmark.compare)
+    (tmp_path / "texts.txt").write_text(question_pairs.read_text(encoding="utf-8").replace("\t", "\n")[:4000])
+    of_texts = ["--texts", tmp_path / "texts.txt", "--threshold", 0.7]
+    for given, least in ((["--rows", 640], 0.9), (of_texts, 1)):
+        monkeypatch.setattr(sys, "argv", ["duplicates_on_disk.py", "--json", *map(str, given)])
+        assert benchmark.main() in (0, 1)
+        figures = json.loads(capsys.readouterr().out.splitlines()[-1])["figures"]
+        found = {name.partition(", of ")[0]: value for name, value in figures.items()}
+        assert found["to be found"] > 5 and found["found"] >= least and found["pairs"] >= least * found["to be found"]
+        assert found["comparing, processor seconds"] > 0 and 300 < found["in cells, bytes a row"] < 9 * 384
 
 
 def test_a_static_encoder_is_measured_against_its_teacher(
@@ -224,6 +258,31 @@ def test_a_language_model_writes_as_by_transformers_and_learns_as_by_peft(
     assert min(found["answers × transformers"]) > 0 and min(found["training × peft"]) > 0
 
 
+def test_a_table_in_shards_is_what_one_process_makes(
+    figures: Figures, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """In this process, where no worker can be killed."""
+    monkeypatch.syspath_prepend(REPOSITORY / "benchmarks")
+    benchmark = importlib.import_module("cluster")
+    engines: list[tuple[str, int | None]] = []
+
+    def run(work: Any, count: int, *, engine: Any, **_: Any) -> Iterator[bytes]:
+        engines.append((engine.name, engine.workers))
+        compute = work.open()
+        return (compute(chunk) for chunk in range(count))
+
+    monkeypatch.setattr("paraform.jobs.augmenting.run", run)
+    monkeypatch.setattr(benchmark, "PART", 1)
+    monkeypatch.setattr(benchmark, "SHARD", 2)
+    texts = [f"Can I use my {word} abroad?" for word in ("card", "phone", "car", "bike", "coat")]
+    (tmp_path / "a.csv").write_text("text\n" + "".join(f"{text}\n" for text in texts), encoding="utf-8")
+    found = figures("cluster", "--data", tmp_path / "a.csv", "--rows", 4, "--kills", 1)["figures"]
+    assert engines == [("local", 1), ("local", 2), ("ray", 2), ("ray", 2)]
+    assert found["rows"] == 4 and found["lines"] > 4
+    assert found["rows lost"] == found["runs whose bytes differ"] == found["kills"] == 0
+    assert found["one worker × one process"] > 0
+
+
 def test_probes_find_what_their_peer_finds(figures: Figures, tmp_path: Path) -> None:
     """Both are at the same optimum, so that they agree row by row, but for one that lies between the labels."""
     things = [f"{thing} {number}" for thing in ("film", "book", "phone") for number in range(8)]
@@ -287,6 +346,35 @@ def test_the_two_kinds_of_numbers_are_compared_task_by_task(
     for task in ("embed", "tag", "parse", "paraphrase", "reword"):
         assert found[f"{task}, bfloat16 × float32"] == [1.5] * 3
     assert found["default, times the other"][0] == pytest.approx(2 / 3) and found["least cosine"] == pytest.approx(1)
+
+
+def test_the_service_is_measured_against_one_call_and_besieged(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    rows = "".join(f"How many ships sail on sea number {number}?\n" for number in range(12))
+    (tmp_path / "texts.csv").write_text(f"text\n{rows}", encoding="utf-8")
+    monkeypatch.syspath_prepend(REPOSITORY / "benchmarks")
+    benchmark = importlib.import_module("serve")
+    given = [
+        "--texts-from",
+        tmp_path / "texts.csv",
+        "--texts",
+        12,
+        "--clients",
+        3,
+        "--repeats",
+        1,
+        "--works",
+        "embeddings",
+    ]
+    monkeypatch.setattr(sys, "argv", ["serve.py", *map(str, [*given, "--minutes", 0.1, "--hostile", 8, "--json"])])
+    assert benchmark.main() in (0, 1)
+    printed = json.loads(capsys.readouterr().out)
+    found = printed["figures"]
+    assert found["embeddings, service × one call"][0] > 0 and found["embeddings, p95 of 4 clients × of one"] > 0
+    assert found["answers beside them"] > 0 and found["hostile requests"] > 8
+    assert printed["bounds"]["wrong answers"]["kept"]
+    assert not {"200", "500"} & found["hostile requests by status"].keys()
 
 
 def test_the_report_is_measured_against_the_encoding_of_its_sentences(

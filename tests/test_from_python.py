@@ -46,13 +46,16 @@ def refused(call: Callable[[Any], object], given: object) -> None:
 
 
 def test_what_are_no_texts(exemplar: Any, latent: Any, minilm: Encoder) -> None:
+    one_too: list[Callable[[Any], object]] = [
+        exemplar.paraphrase,
+        lambda texts: paraform.reword(texts, device="cpu"),
+        minilm.encode,
+    ]
     calls: list[Callable[[Any], object]] = [
         exemplar.content,
         exemplar.style,
         exemplar.embed,
-        exemplar.paraphrase,
         exemplar.exemplars,
-        lambda texts: paraform.reword(texts, device="cpu"),
         lambda texts: exemplar.decode(texts, TEXTS),
         lambda texts: exemplar.decode(TEXTS, texts),
         lambda texts: exemplar.log_likelihood(texts, TEXTS, TEXTS),
@@ -60,15 +63,23 @@ def test_what_are_no_texts(exemplar: Any, latent: Any, minilm: Encoder) -> None:
         latent.embed,
         latent.reconstruct,
         latent.unknown,
-        minilm.encode,
         minilm.embed,
         minilm.pieces,
         minilm.count_tokens,
         lambda texts: minilm.states(texts, layers=[1]),
         lambda texts: paraform.train_latent(texts, "nowhere"),
+        lambda texts: paraform.SearchIndex.build(texts, minilm),
+        lambda texts: paraform.SearchIndex.build(TEXTS, minilm).unread(texts),
     ]
+    index = paraform.SearchIndex.build(TEXTS, minilm)
+    for questions in NO_TEXTS:
+        if not isinstance(questions, str):
+            refused(index.search, questions)
     for call in calls:
         for given in NO_TEXTS:
+            refused(call, given)
+    for call in one_too:
+        for given in (*(given for given in NO_TEXTS if given != "a string"), "half \ud800"):
             refused(call, given)
     for given in ([None], [1], 5, ["half a \ud800 pair"]):
         refused(lambda like: exemplar.paraphrase(TEXTS, like), given)
@@ -107,6 +118,7 @@ def test_what_is_no_count(exemplar: Any, latent: Any, minilm: Encoder) -> None:
         lambda count: latent.vectors(TEXTS, samples=count),
         lambda count: latent.encode(TEXTS, batch_size=count),
         lambda count: minilm.encode(TEXTS, batch_tokens=count),
+        lambda count: paraform.SearchIndex.build(TEXTS, minilm).search(TEXTS, count),
         *(lambda count, model=model: model.embed(TEXTS, batch_size=count) for model in (minilm, exemplar, latent)),
     ]
     for call in calls:
@@ -319,6 +331,8 @@ def test_what_is_no_name(given: Any, latent: LatentLanguageModel) -> None:
         paraform.load_tagger,
         paraform.load_parser,
         ExemplarIndex.load,
+        paraform.SearchIndex.load,
+        paraform.SearchIndex.build(TEXTS, "minilm").save,
         lambda folder: paraform.save(latent, folder),
         lambda model: paraform.save(model, "nowhere"),
         lambda format: paraform.read("nowhere", format),

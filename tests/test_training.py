@@ -25,8 +25,9 @@ import torch
 from forks import Forks
 
 from paraform import checkpoint, manifest
+from paraform.ending import status_of
 from paraform.models.exemplar import ExemplarConfig
-from paraform.records import InputError, status_of
+from paraform.records import InputError
 from paraform.training import Result, TrainingConfig, console, fit, make_accelerator, require_usable, text_digest
 from paraform.training.dropout import dropout
 from paraform.training.journal import Journal, history_plot

@@ -7,7 +7,12 @@ import importlib.util
 import json
 import re
 import shlex
-from collections.abc import Callable
+import shutil
+import socket
+import subprocess
+import threading
+from collections.abc import Callable, Iterator
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +20,9 @@ import numpy as np
 import pytest
 
 import paraform
+from paraform.service.app import Settings
+from paraform.service.listening import listen, server_of
+from paraform.service.models import Names
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
 FRAMES = ("How do I {} my {}?", "What is the best way to {} my {}?", "Can I {} my {}?", "Is it possible to {} my {}?")
@@ -28,10 +36,15 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def run(page: str, between: Callable[[str], None] = lambda _: None) -> dict[str, Any]:
-    """What a page's Python lines leave behind; `between` is given each block of the shell when its turn comes."""
+def run(page: str, between: Callable[[str], None] = lambda _: None, port: int = 8000) -> dict[str, Any]:
+    """What a page's Python lines leave behind; `between` is given each block of the shell when its turn comes.
+
+    Args:
+        port: of a service, in the place of the page's.
+    """
     names: dict[str, Any] = {}
-    blocks = re.findall(r"^```(python|sh)\n(.*?)^```$", (DOCS / page).read_text("utf-8"), re.MULTILINE | re.DOTALL)
+    text = (DOCS / page).read_text("utf-8").replace(":8000", f":{port}")
+    blocks = re.findall(r"^```(python|sh)\n(.*?)^```$", text, re.MULTILINE | re.DOTALL)
     assert len(blocks) >= 3
     for language, block in blocks:
         if language == "sh":
@@ -144,3 +157,46 @@ def test_the_latent_tutorial_shows_what_its_commands_print(command: Callable[...
     assert len(typed) == 3
     for line, shown in typed:
         assert command(*shlex.split(line)[1:]).out == shown
+
+
+def test_behind_an_http_call() -> None:
+    """The page's lines against a service of its own, at the first call that needs one."""
+    with listen("127.0.0.1", 0) as free, ExitStack() as running:
+        port = free.getsockname()[1]
+        said: list[dict[str, Any]] = []
+
+        def between(block: str) -> None:
+            for line in map(shlex.split, block.splitlines()):
+                if line[:2] == ["paraform", "serve"] and len(line) == 2:
+                    names = Names(paraphrase="rules", like="compact")  # the language model may not be here
+                    running.enter_context(in_a_thread(Settings(names).app(), free))
+                elif line[0] == "curl" and shutil.which("curl"):
+                    done = subprocess.run([line[0], "-sS", *line[1:]], capture_output=True, text=True, check=True)
+                    said.append(json.loads(done.stdout))
+
+        found = run("tutorial-service.md", between, port)
+        paraphrased, judged = said or ({}, {})
+        if said:
+            assert (
+                paraphrased["paraphrases"][0]["candidates"][0]["paraphrase"] == "Is it possible to use my card abroad?"
+            )
+            assert judged["pairs"][0]["back"] > 0.5 > judged["pairs"][0]["forth"]
+        rows = found["answer"].json()["paraphrases"]
+        assert len(rows[0]["candidates"]) == 2 and not rows[1]["candidates"] and rows[1]["reason"]
+        assert found["formed"]["candidates"][0]["exemplar"] == "what is the best way to reduce weight ?"
+        assert np.allclose(found["vectors"], paraform.load("minilm").encode(found["texts"]), atol=1e-5)
+        assert found["judged"]["pairs"][0]["same"] > 0.5
+        found["service"].close()
+
+
+@contextmanager
+def in_a_thread(app: Any, free: socket.socket) -> Iterator[None]:
+    """The app on that socket, in a thread that ends with the block."""
+    server = server_of(app, lifespan="on")
+    thread = threading.Thread(target=server.run, kwargs={"sockets": [free]}, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        server.should_exit = True
+        thread.join()

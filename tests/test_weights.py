@@ -177,6 +177,7 @@ def test_cache_folder(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("XDG_CACHE_HOME", "/x")
     assert weights.cache_folder() == Path("/x/paraform")
     monkeypatch.setenv("PARAFORM_CACHE", "/y")
+    monkeypatch.setattr(Path, "home", lambda: (_ for _ in ()).throw(RuntimeError("a user without a home")))
     assert weights.cache_folder() == Path("/y")
 
 

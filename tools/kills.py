@@ -34,7 +34,7 @@ os.environ["MPLBACKEND"] = "Agg"
 
 import paraform
 from paraform.cli import main
-from paraform.records import TERMINATED
+from paraform.ending import TERMINATED
 from paraform.syntax import corpus
 from paraform.weights import sha256
 

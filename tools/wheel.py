@@ -46,6 +46,7 @@ WORKING = {  # a command, and what its output must hold
 
 NAMED = {  # what needs an extra, or the laboratory
     "demo": (["demo"], ""),
+    "mine": (["mine", "texts.txt", "--out", "triples.jsonl"], ""),
     "train": (["train", "latent", "--data", "texts.txt", "--out", "run"], ""),
     "train scpn": (["train", "scpn"], ""),
     "reproduce": (["reproduce", "crl/table2"], ""),

@@ -8,6 +8,8 @@ from pathlib import Path
 import pytest
 
 os.environ["PARAFORM_CACHE"] = str(Path(__file__).parents[2] / ".pytest_cache" / "paraform")
+CORES = len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
+os.environ.setdefault("OMP_NUM_THREADS", str(CORES))  # whatever else the machine does
 
 
 @pytest.fixture

@@ -4,11 +4,14 @@ Everything comes from a module of its own and is imported when it is first asked
 cheap and the command line can answer `--help` without torch.
 """
 
+from importlib.util import find_spec
 from typing import Any
 
 import lazy_loader
 
 _named, __dir__, __all__ = lazy_loader.attach_stub(__name__, __file__)
+if find_spec("sklearn") is None:  # else `from paraform import *` would fail
+    __all__.remove("ParaformVectors")
 
 # Version 0.1.0 had these here.
 _IN_THE_LABORATORY = {

@@ -1,4 +1,7 @@
 from .checkpoint import load as load
+from .checkpoint import load_encoder as load_encoder
+from .checkpoint import load_judge as load_judge
+from .checkpoint import load_paraphraser as load_paraphraser
 from .checkpoint import save as save
 from .corpora import clusters as clusters
 from .corpora import overlap as overlap
@@ -6,6 +9,7 @@ from .corpora import read as read
 from .corpora import without_overlap as without_overlap
 from .corpora import write_jsonl as write_jsonl
 from .default_call import reword as reword
+from .default_call import reworder as reworder
 from .encoders import Encoder as Encoder
 from .evaluation import GenerationRow as GenerationRow
 from .evaluation import GenerationSettings as GenerationSettings
@@ -15,6 +19,7 @@ from .evaluation import evaluate_style as evaluate_style
 from .evaluation import evaluate_syntax as evaluate_syntax
 from .evaluation.latent import evaluate_latent as evaluate_latent
 from .evaluation.latent import nearest_sentences as nearest_sentences
+from .integrations.sklearn import ParaformVectors as ParaformVectors
 from .meaning import same as same
 from .models.disentangled import DisentangledConfig as DisentangledConfig
 from .models.disentangled import DisentangledParaphraser as DisentangledParaphraser
@@ -30,6 +35,7 @@ from .models.retrofit import fold as fold
 from .models.seq2seq import Seq2SeqConfig as Seq2SeqConfig
 from .models.seq2seq import Seq2SeqParaphraser as Seq2SeqParaphraser
 from .neighbours.duplicates import duplicates as duplicates
+from .neighbours.search_index import SearchIndex as SearchIndex
 from .records import Candidate as Candidate
 from .records import InputError as InputError
 from .records import Pair as Pair

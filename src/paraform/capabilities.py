@@ -11,7 +11,8 @@ import torch
 from numpy.typing import NDArray
 
 from paraform.decoding import Decoding
-from paraform.encoders.types import WordStates
+from paraform.encoders.types import Pooling, WordStates
+from paraform.records import Texts
 from paraform.syntax.trees import Tree
 from paraform.weights import PathLike
 
@@ -61,6 +62,20 @@ class TellsUnread(Protocol):
 
 
 @runtime_checkable
+class TellsLengths(Protocol):
+    """A model that tells how long a text is for it."""
+
+    @property
+    def max_tokens(self) -> int:
+        """As many of a text it reads, special tokens counted."""
+        ...
+
+    def lengths(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens each text has, those behind `max_tokens` too, special tokens counted."""
+        ...
+
+
+@runtime_checkable
 class ReadsWords(Protocol):
     """A model that gives a state to each word of a sentence, at each of its layers."""
 
@@ -92,6 +107,24 @@ class ReadsWords(Protocol):
         progress: bool = False,
     ) -> WordStates:
         """States of every word. Raises: ValueError if a sentence is longer than it reads."""
+        ...
+
+
+@runtime_checkable
+class TextEncoder(Embedder, ReadsWords, Protocol):
+    """An encoder: vectors of texts at any of its layers, and states of their words."""
+
+    def encode(
+        self,
+        texts: str | Texts,
+        *,
+        layer: int | None = None,
+        pooling: Pooling | None = None,
+        normalize: bool | None = None,
+        batch_tokens: int = 2048,
+        progress: bool = False,
+    ) -> NDArray[np.float32]:
+        """One vector a text, float32 [N, D]; of one text that is no list [D]. Arguments are `Encoder.encode`'s."""
         ...
 
 

@@ -5,10 +5,10 @@ A record is plain data: it holds no tensor and no model, and can be written as a
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from numbers import Integral, Real
-from typing import Any, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 NO_WORDS: tuple[str, ...] = ()
 WHOLE, REAL = (int, Integral), (float, Real)  # NumPy's numbers too; Python's own are found at once
@@ -23,19 +23,6 @@ class InputError(ValueError):
 
     def __init__(self, message: str) -> None:
         super().__init__(" ".join(message.splitlines()))
-
-
-class Terminated(KeyboardInterrupt):
-    """SIGTERM, heard as Ctrl-C is; by itself it would leave unfinished files behind."""
-
-
-INTERRUPTED = 130  # 128 + SIGINT, as a shell reports it
-TERMINATED = 143  # 128 + SIGTERM
-
-
-def status_of(stop: KeyboardInterrupt) -> int:
-    """The exit status of a process that Ctrl-C or SIGTERM ended after it had tidied up."""
-    return TERMINATED if isinstance(stop, Terminated) else INTERRUPTED
 
 
 def counted(number: int, noun: str) -> str:
@@ -191,16 +178,16 @@ class Candidate:
         """The checks that it did not pass."""
         return [name for name, passed in self.checks.items() if not passed]
 
-    def to_json(self) -> dict[str, Any]:
-        """A JSON object, figures rounded."""
-        figures = {name: round(value, 4) for name, value in self.figures.items()}
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON has: strings, numbers, booleans and None, figures rounded."""
+        figures = {name: round(float(value), 4) for name, value in self.figures.items()}
         return {
             "paraphrase": self.text,
             "exemplar": self.exemplar or None,
             "change": "wrapped" if self.wrapped else "reworded",
             "content": figures.get("content"),
-            "score": round(self.score, 4),
-            "checks": dict(self.checks),
+            "score": round(float(self.score), 4),
+            "checks": {name: bool(passed) for name, passed in self.checks.items()},
             "figures": figures,
         }
 
@@ -218,8 +205,38 @@ class Rewording:
     candidates: tuple[Candidate, ...]
     reason: str = ""
 
+    def to_dict(self) -> dict[str, Any]:
+        """What JSON has, of each candidate as `Candidate.to_dict`."""
+        return {"source": self.source, "candidates": [one.to_dict() for one in self.candidates], "reason": self.reason}
+
+
+class GivenText(NamedTuple):
+    """A text that a command was given.
+
+    Args:
+        line: where it begins in its file; None of an argument.
+        fields: the other columns of its row; {} without a table.
+    """
+
+    line: int | None
+    text: str
+    fields: Mapping[str, Any]
+
 
 Record: TypeAlias = Sentence | Pair | Triple
+
+
+class Texts(Protocol):
+    """Several texts: a list, a tuple, an array. One string is none, for it asks of strings alone what is in it."""
+
+    def __contains__(self, text: object, /) -> bool: ...
+    def __getitem__(self, at: int, /) -> str: ...
+    def __iter__(self) -> Iterator[str]: ...
+
+
+def listed(texts: str | Texts) -> Texts:
+    """One text as a list of it, many as they are."""
+    return [texts] if isinstance(texts, str) else texts
 
 
 def sides_of(record: Record) -> dict[str, Sentence]:

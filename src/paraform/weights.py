@@ -339,8 +339,10 @@ def packaged_folder(package: str, inside: str) -> Path | None:
 
 def cache_folder() -> Path:
     """Where computed features are kept: `$PARAFORM_CACHE`, else `$XDG_CACHE_HOME/paraform`, else ~/.cache/paraform."""
-    default = Path(os.environ.get("XDG_CACHE_HOME", Path.home() / ".cache")) / "paraform"
-    return Path(os.environ.get("PARAFORM_CACHE", default))
+    if (own := os.environ.get("PARAFORM_CACHE")) is not None:
+        return Path(own)
+    shared = os.environ.get("XDG_CACHE_HOME")  # a user without a name or HOME, as in a container, has no home
+    return (Path.home() / ".cache" if shared is None else Path(shared)) / "paraform"
 
 
 def cached_file(kind: str, content: Iterable[str], suffix: str, cache: Path | None = None) -> Path:

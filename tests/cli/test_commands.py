@@ -561,12 +561,12 @@ def test_no_file_is_written_over_unasked(tmp_path: Path, command: Command, monke
         assert done.err == f"paraform: error: {option} {name}: the file that is read; {behind}\n", given
     done = command("augment", "table.csv", "--out", "table.csv")
     assert done.err == f"paraform: error: --out table.csv: the file that is read; {behind}\n"
-    done = command("duplicates", "pairs.tsv", "--out", "new", "--first", "./new")
-    assert done.err == "paraform: error: --out new: --first names it, too; expected another name\n"
-    assert not Path("new").exists() and command("duplicates", "new", "--out", "new").status == 0
-    done = command("duplicates", "other", "--out", "new")
-    assert done.err == "paraform: error: --out new: is there already; expected a new name, or --overwrite\n"
-    assert command("duplicates", "other", "--out", "new", "--overwrite").status == 0
+    done = command("duplicates", "pairs.tsv", "--out", "new.found", "--first", "./new.found")
+    assert done.err == "paraform: error: --out new.found: --first names it, too; expected another name\n"
+    assert not Path("new.found").exists() and command("duplicates", "new.found", "--out", "new.found").status == 0
+    done = command("duplicates", "other", "--out", "new.found")
+    assert done.err == "paraform: error: --out new.found: is there already; expected a new name, or --overwrite\n"
+    assert command("duplicates", "other", "--out", "new.found", "--overwrite").status == 0
 
 
 @pytest.mark.parametrize(

@@ -32,9 +32,9 @@ def texts(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 def cluster() -> Iterator[None]:
     """A Ray cluster of two cores on this machine."""
     pytest.importorskip("ray")
-    from paraform.engines.ray import _connected
+    from paraform.engines.ray import connected
 
-    with _connected("local", 2):
+    with connected("local", 2):
         yield
 
 
@@ -244,14 +244,17 @@ def test_workers_of_another_model_are_told(
     """On another machine a folder of that name may hold other weights; and what it multiplies is the job's."""
     from dataclasses import replace
 
-    from paraform.checkpoint.shards import Embedding
+    from paraform.engines.shards import Missing
 
-    found: list[Embedding] = []
+    found: list[Missing] = []
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr("paraform.checkpoint.shards.run", lambda work, *_, **__: found.append(work) or iter(()))
+        patch.setattr(
+            "paraform.engines.shards.run", lambda work, *_, **__: found.append(work) or iter([b"\0" * 16] * 3)
+        )
         assert command("embed", texts, "--out", tmp_path / "shards").status == 0
+    work = found[0].work
     with pytest.raises(ValueError, match=r"^a worker's model is .*layer:3.*; expected .*layer:6.*on every machine$"):
-        replace(found[0], name="minilm@layer=3").open()(0)
+        replace(found[0], work=replace(work, name="minilm@layer=3")).open()
     monkeypatch.setenv("PARAFORM_PRODUCTS", "bfloat16")
-    found[0].open()
+    work.open()
     assert os.environ["PARAFORM_PRODUCTS"] == "float32"

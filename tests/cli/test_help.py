@@ -18,6 +18,7 @@ Command = Callable[..., Any]
 
 WITHOUT_FORMAT = (
     "demo",
+    "serve",
     "export",
     "fetch",
     "rate",
@@ -119,7 +120,7 @@ def test_formats_and_tagger_are_the_librarys() -> None:
         (["paraphase", "x"], "no command 'paraphase'; did you mean 'paraphrase'?"),
         (["train", "nothing"], "no command 'train nothing'"),
         (["paraphrase", "x", "--nope"], "unrecognized arguments: --nope"),
-        (["paraphrase", "x", "--outt", "y"], "unrecognized arguments: --outt y; see paraform paraphrase --help"),
+        (["tag", "x", "--outt", "y"], "unrecognized arguments: --outt y; see paraform tag --help"),
         (["embed", "x", "--outt", "y"], "unrecognized arguments: --outt y; did you mean --out?"),
         (["train", "latent", "--data", "x", "--out", "y", "--min-count", "3"], "did you mean --config.min_count?"),
         (["paraphrase", "x", "--beam", "0"], "--beam: "),

@@ -9,7 +9,7 @@ from typing import Any
 
 import pytest
 
-from paraform.cli.paraphrase import tell_drifted
+from paraform.jobs.rewording import drifted
 from paraform.records import Candidate, Rewording
 
 Command = Callable[..., Any]
@@ -78,20 +78,16 @@ def test_a_text_whose_rewordings_are_dropped_is_left_out_with_the_reason(command
     assert "1 of 1 paraphrases dropped: 1 × content below 1.0" in done.err
 
 
-def test_what_may_say_something_else_in_a_given_form_is_counted(capsys: pytest.CaptureFixture[str]) -> None:
+def test_what_may_say_something_else_in_a_given_form_is_counted() -> None:
     outputs = [
         Candidate("Is it in Rome?", "", {"names": False, "numbers": True, "asked": False}, 0.9, {"content": 0.9}),
         Candidate("Who?", "", {"names": False}, 0.2, {"content": 0.2}),
         Candidate("Is Paris nice?", "", {"names": True}, 0.9, {"content": 0.75}),
         Candidate("Is is it in Paris?", "", {"fluent": False}, 0.9, {"content": 0.9}),
     ]
-    tell_drifted([Rewording("Is it in Paris?", tuple(outputs))])
-    assert capsys.readouterr().err == (
-        "paraform: 3 of 4 paraphrases may say something else or read badly"
-        " (2 names, 1 content below 0.75, 1 fluent); --json has their checks\n"
-    )
-    tell_drifted([Rewording("Is it in Paris?", (outputs[2],))])
-    assert capsys.readouterr().err == ""
+    found = drifted([Rewording("Is it in Paris?", tuple(outputs))])
+    assert found == (3, {"names": 2, "content below 0.75": 1, "fluent": 1})
+    assert drifted([Rewording("Is it in Paris?", (outputs[2],))]) == (0, {})
 
 
 def test_rows_keep_their_line_and_their_other_columns(command: Command, table: Path) -> None:

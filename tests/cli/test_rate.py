@@ -9,7 +9,6 @@ import subprocess
 import sys
 import time
 from collections.abc import Callable
-from importlib import import_module
 from pathlib import Path
 from typing import Any
 
@@ -138,8 +137,7 @@ def test_what_paraphrase_printed_is_a_system_with_what_it_skipped(
         )
         for text in (f"s{i} ?" for i in range(4))
     ]
-    paraphrase = import_module("paraform.cli.paraphrase")
-    monkeypatch.setattr(paraphrase, "reworded", lambda *_: found)
+    monkeypatch.setattr("paraform.jobs.rewording.reworded", lambda *_: found)
     for otherwise, name in (("skip", "model"), ("copy", "copying")):
         texts = [one.source for one in found]
         printed = command("paraphrase", *texts, "--json", "--otherwise", otherwise).out

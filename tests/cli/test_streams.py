@@ -15,7 +15,7 @@ from typing import Any
 import pytest
 
 from paraform.encoders import Encoder
-from paraform.records import TERMINATED
+from paraform.ending import TERMINATED
 from paraform.syntax.annotation import Annotator
 
 Command = Callable[..., Any]

@@ -18,8 +18,9 @@ from jsonargparse import Namespace
 import paraform
 from paraform import checkpoint, cli, manifest
 from paraform.cli.train import tell_end
+from paraform.ending import INTERRUPTED, TERMINATED
 from paraform.models.systems import ELSEWHERE, System, named_by, system_named, system_names
-from paraform.records import INTERRUPTED, TERMINATED, InputError
+from paraform.records import InputError
 from paraform.trainers import Trainer
 from paraform.trainers.latent import TRAINER
 from paraform.training import Result, TrainingConfig

@@ -8,11 +8,12 @@ import logging
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pyarrow as pa
 import pyarrow.parquet as pq
 import pytest
 
-from paraform.corpora.columns import ArrowColumns, read_columns, write_columns
+from paraform.corpora.columns import ArrowColumns, read_columns, text_alone, write_columns
 from paraform.records import InputError
 
 
@@ -119,3 +120,12 @@ def test_an_arrow_file_that_is_none(tmp_path: Path) -> None:
     (tmp_path / "a.arrow").write_bytes(b"ARROW?")
     with pytest.raises(InputError, match=r"a\.arrow: .*; expected an Arrow file of a corpus"):
         ArrowColumns(tmp_path / "a.arrow")
+
+
+def test_rows_in_any_order(tmp_path: Path) -> None:
+    """Over the ends of record batches, of which there are three, and one row twice."""
+    path = tmp_path / "a.arrow"
+    write_columns(text_alone(f"text {number}" for number in range(9000)), path)
+    rows = np.array([8999, 0, 4096, 4095, 0, 8192, 17])
+    assert ArrowColumns(path).take(rows) == {"text": [f"text {number}" for number in rows]}
+    assert ArrowColumns(path).take(rows[:0]) == {"text": []}

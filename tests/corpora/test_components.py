@@ -6,10 +6,14 @@ import random
 from collections import defaultdict
 from pathlib import Path
 
+import numpy as np
 from hypothesis import given
 from hypothesis import strategies as st
+from scipy.sparse import coo_array
+from scipy.sparse.csgraph import connected_components
 
 from paraform import corpora
+from paraform.corpora.components import components, join, roots_of
 from paraform.records import Pair, Sentence
 
 LETTERS = st.sampled_from("abcdefghijkl")
@@ -74,3 +78,31 @@ def test_real_splits_share_no_cluster(data: Path) -> None:
     numbered = iter(corpora.clusters([pair for split in splits for pair in split]))
     train, dev, test = ({next(numbered).cluster for _ in split} for split in splits)
     assert not (train & dev or train & test or dev & test)
+
+
+@given(
+    st.integers(1, 12).flatmap(
+        lambda n: st.tuples(st.just(n), st.lists(st.lists(st.tuples(*[st.integers(0, n - 1)] * 2))))
+    )
+)
+def test_edges_in_parts_make_the_same_components(drawn: tuple[int, list[list[tuple[int, int]]]]) -> None:
+    """A root is the least node; a part may join what parts before it have joined."""
+    nodes, parts = drawn
+    parents = np.arange(nodes, dtype=np.int32)
+    for part in parts:
+        join(parents, np.array(part, np.int32).reshape(-1, 2))
+    edges = [edge for part in parts for edge in part]
+    graph = coo_array((np.ones(len(edges)), np.array(edges, int).reshape(-1, 2).T), shape=(nodes, nodes))
+    labels = connected_components(graph, directed=False)[1].tolist()
+    expected = [labels.index(label) for label in labels]
+    assert roots_of(parents, parents).tolist() == components(nodes, edges) == expected
+
+
+def test_a_long_chain_and_one_in_parts() -> None:
+    nodes = 100_000
+    chain = np.stack([np.arange(nodes - 1), np.arange(1, nodes)], 1).astype(np.int32)
+    for parts in ([chain], [chain[::-1]], np.array_split(chain, 50), np.array_split(chain[::-1], 50)):
+        parents = np.arange(nodes, dtype=np.int32)
+        for part in parts:
+            join(parents, part)
+        assert not roots_of(parents, parents).any()

@@ -122,11 +122,11 @@ def test_a_hundred_thousand_words_and_none_are_answered_politely(
 ) -> None:
     page = window(serve(echo))
     page.evaluate("document.getElementById('say-text').value = 'word '.repeat(100000)")
-    assert press(page) == "That is too much text; at most 300 characters at once, please."
+    assert press(page) == "That is too much text; expected at most 32,768 bytes at once."
     page.fill("#say-text", "before")
     assert press(page) == "Done." and echo.asked.pop() == "before"
     page.fill("#say-text", "  ")
-    assert press(page) == "There is no text; type a sentence first."
+    assert press(page) == "text is empty; expected a sentence or a few."
     assert page.locator("#say-found").is_hidden()  # what was said of another text
     page.evaluate("document.getElementById('say-text').value = 'half \\ud800'")
     assert "surrogate" in press(page)

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import threading
-from collections.abc import Iterator
 from types import SimpleNamespace
 from typing import Any
 
@@ -11,7 +9,7 @@ import pytest
 import torch
 from torch import nn
 
-from paraform.encoders import best_dtype, bfloat16_products, float32_products, one_thread, product_dtype, torch_settings
+from paraform.encoders import best_dtype, bfloat16_products, float32_products, product_dtype, torch_settings
 from paraform.records import InputError
 from paraform.training import TrainingConfig, make_accelerator
 
@@ -139,46 +137,3 @@ def test_the_dtype_of_products_is_autocasts_inside_it() -> None:
         assert product_dtype(CPU) == torch.float16
         with float32_products(CPU):
             assert product_dtype(CPU) == torch.float32
-
-
-@pytest.fixture
-def three() -> Iterator[None]:
-    before = torch.get_num_threads()
-    torch.set_num_threads(3)
-    yield
-    torch.set_num_threads(before)
-
-
-def test_one_thread_inside_and_as_many_as_before_outside(three: None) -> None:
-    with one_thread():
-        assert torch.get_num_threads() == 1
-        with one_thread(), one_thread(when=False):
-            assert torch.get_num_threads() == 1
-    assert torch.get_num_threads() == 3
-    with one_thread(when=False):
-        assert torch.get_num_threads() == 3
-    with pytest.raises(KeyError), one_thread():
-        raise KeyError
-    assert torch.get_num_threads() == 3
-
-
-def test_threads_that_overlap(three: None) -> None:
-    """A thread that first asks torch while another is inside would find one, and keep it."""
-    found: list[int] = []
-
-    def other() -> None:
-        with one_thread():
-            entered.set()
-            left.wait()
-            found.append(torch.get_num_threads())
-        found.append(torch.get_num_threads())
-
-    entered, left = threading.Event(), threading.Event()
-    thread = threading.Thread(target=other)
-    with one_thread():
-        thread.start()
-        entered.wait()
-    assert torch.get_num_threads() == 3
-    left.set()
-    thread.join()
-    assert found == [1, 3] and torch.get_num_threads() == 3

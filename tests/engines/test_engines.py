@@ -47,9 +47,9 @@ def importable() -> Iterator[None]:
 def cluster(importable: None) -> Iterator[str]:
     """The address of a Ray cluster of two cores on this machine, to which this process is connected."""
     pytest.importorskip("ray")
-    from paraform.engines.ray import _connected, ray
+    from paraform.engines.ray import connected, ray
 
-    with _connected("local", 2):
+    with connected("local", 2):
         yield ray.get_runtime_context().gcs_address
 
 
@@ -289,11 +289,11 @@ def test_which_cluster_is_joined_or_started(monkeypatch: pytest.MonkeyPatch, cap
     ]:
         began.clear()
         runs.append(running)
-        with engine._connected(address, 3):
+        with engine.connected(address, 3):
             pass
         err = capfd.readouterr().err
         assert began == tried and err.startswith(said) and err.count("\n") == bool(said)
-    with pytest.raises(InputError, match="no Ray cluster at 'auto'"), engine._connected("auto", 3):
+    with pytest.raises(InputError, match="no Ray cluster at 'auto'"), engine.connected("auto", 3):
         pass
 
 
@@ -311,7 +311,7 @@ def test_what_ray_writes_while_it_fails_to_connect_is_no_more_than_the_reason(
     monkeypatch.setattr(engine.ray, "is_initialized", lambda: False)
     monkeypatch.setattr(engine.ray, "init", init)
     message = r"^no Ray cluster at 'auto' \(Failed to connect: Authentication token is missing\); start a cluster"
-    with pytest.raises(InputError, match=message), engine._connected("auto", 1):
+    with pytest.raises(InputError, match=message), engine.connected("auto", 1):
         pass
     os.write(2, b"stderr is itself again\n")
     assert capfd.readouterr().err == "stderr is itself again\n"

@@ -104,6 +104,10 @@ def test_sources_and_exemplars_are_paired(model: ExemplarParaphraser) -> None:
     every = [[ways[0], hard[0]], [ways[1], hard[1]]]
     assert model.paraphrase(sources, like=[WAYS, HARD], each=True) == every
     assert model.paraphrase([], like=[WAYS]) == [] == model.paraphrase([])
+    assert model.paraphrase(sources, like=WAYS) == ways
+    assert model.paraphrase(sources[1], like=WAYS) == ways[1] == model.paraphrase(sources[1], like=[WAYS])
+    assert model.paraphrase(sources[1], like=[WAYS, HARD], each=True) == [ways[1], hard[1]]
+    assert len(model.paraphrase(sources[1], num=2)) == 2 and model.paraphrase("who is he ?", num=1)
 
 
 def test_without_exemplars_they_come_from_the_bank(model: ExemplarParaphraser) -> None:
@@ -137,8 +141,8 @@ def test_sampling_by_seed(model: ExemplarParaphraser) -> None:
         ({"sources": ["Why?"], "like": [WHO], "batch_size": 0}, "batch_size 0; expected"),
         ({"sources": ["Why?"], "like": [WHO, WAYS]}, "2 exemplars for 1 sources; expected one for all, one a source"),
         ({"sources": ["Why?", "Who?"], "like": []}, "0 exemplars for 2 sources"),
-        ({"sources": "Why?", "like": [WHO]}, "a string where a list of texts is expected"),
-        ({"sources": ["Why?"], "like": WHO}, "a string where a list is expected"),
+        ({"sources": " ", "like": WHO}, "source 1 is empty"),
+        ({"sources": "Why?", "like": [WHO, WAYS]}, "2 exemplars for 1 sources"),
         ({"sources": ["Why?"], "num": 4}, "num 4; expected 1 to 3"),
         ({"sources": ["Why?"], "num": 0}, "num 0; expected 1 or more"),
     ],

@@ -35,5 +35,7 @@ def test_numbers_that_do_not_match() -> None:
         select_exemplars(["a", "b", "c"], ["how so ?", "why not ?"], BANK)
     with pytest.raises(InputError, match="num 4; expected 1 to 3"):
         select_exemplars(["a"], None, BANK, num=4)
-    with pytest.raises(InputError, match="a string where a list is expected"):
+    with pytest.raises(InputError, match="a string where a list of texts is expected"):
         select_exemplars("a", ["how so ?"], BANK)
+    with pytest.raises(InputError, match="like is of type str; expected exemplars"):
+        select_exemplars(["a"], "how so ?", BANK)

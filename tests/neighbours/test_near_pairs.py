@@ -11,6 +11,7 @@ import torch
 from paraform.int8 import has_int8
 from paraform.neighbours.near_pairs import near_pairs, true_cells
 from paraform.records import InputError
+from paraform.threads import in_threads
 
 
 def vectors(count: int, seed: int = 0) -> np.ndarray:
@@ -84,6 +85,17 @@ def test_an_index_of_a_few_says_nothing(capfd: pytest.CaptureFixture[str]) -> No
     """faiss warns by itself, on stderr, of cells that few vectors train."""
     assert near_pairs(vectors(10), 0.9, search="index").search == "index"
     assert capfd.readouterr() == ("", "")
+
+
+def test_an_index_takes_as_many_threads_as_torch(monkeypatch: pytest.MonkeyPatch) -> None:
+    import faiss
+
+    before, asked, ask = faiss.omp_get_max_threads(), list[int](), faiss.omp_set_num_threads
+    monkeypatch.setattr(faiss, "omp_set_num_threads", lambda number: (asked.append(number), ask(number)))
+    with in_threads(3):
+        near_pairs(vectors(10), 0.9, search="index")
+    assert asked[0] == 3 and len(asked) == 2
+    assert faiss.omp_get_max_threads() == before  # which may be torch's own number, where both have one OpenMP
 
 
 def test_auto_takes_an_index_for_many(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -16,8 +16,8 @@ from typing import Any
 import pytest
 
 import paraform
-from paraform.cli.paraphrase import KEPT
 from paraform.demo.answers import Answers
+from paraform.jobs.rewording import KEPT
 from paraform.records import Candidate
 
 PIECES = {

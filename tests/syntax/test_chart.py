@@ -22,10 +22,13 @@ def every_tree(start: int, end: int) -> Iterator[list[tuple[int, int]]]:
 
 @pytest.mark.parametrize("words", [1, 2, 3, 4, 5, 6, 7])
 def test_equals_brute_force(words: int) -> None:
+    """Of trees with equal sums, as whole numbers make many, it is the first of them, which splits further left."""
     starts, ends = (places.tolist() for places in span_ends(words))
     number = {span: place for place, span in enumerate(zip(starts, ends, strict=True))}
     assert all(span_place(*span, words) == place for span, place in number.items())
-    scores_BP = np.random.default_rng(words).normal(size=(20, len(number))).astype(np.float32)
+    draw = np.random.default_rng(words)
+    sizes = (20, len(number))
+    scores_BP = np.concatenate([draw.normal(size=sizes), draw.integers(-1, 2, size=sizes)]).astype(np.float32)
     for scores_P, chosen in zip(scores_BP, best_trees(scores_BP, words), strict=True):
         trees = [[number[span] for span in tree] for tree in every_tree(0, words)]
         assert chosen.tolist() == max(trees, key=lambda tree: scores_P[tree].sum())

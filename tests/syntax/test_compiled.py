@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from pathlib import Path
 
+import numba
 import numpy as np
 import pytest
 
@@ -27,3 +28,14 @@ def test_read_only() -> None:
     for array in (one, other):
         with pytest.raises(ValueError, match="read-only"):
             array[0] = 1
+
+
+def test_without_a_folder_for_it_machine_code_is_made_and_not_kept(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("numba.core.caching.CacheImpl._locator_classes", [])
+    with pytest.raises(RuntimeError, match="no locator"):
+        numba.njit(cache=True)(_twice)
+    assert compiled.compiled(_twice)(21) == 42
+
+
+def _twice(number: int) -> int:
+    return 2 * number

@@ -39,9 +39,9 @@ def pairs(question_pairs: Path) -> list[Pair]:
 def ray_engine() -> Iterator[Engine]:
     """A Ray cluster of two cores on this machine, and one worker there, which takes seconds to start."""
     pytest.importorskip("ray")
-    from paraform.engines.ray import _connected
+    from paraform.engines.ray import connected
 
-    with _connected("local", 2):
+    with connected("local", 2):
         yield Engine("ray", 1)
 
 

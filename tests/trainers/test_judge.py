@@ -125,13 +125,13 @@ def test_the_commands(base: Path, tmp_path: Path, command: Callable[..., Any]) -
     assert said.status == 0 and said.out.count("\t") == 4 and said.out.endswith("the cat sat\tthe dog sat\n")
     (tmp_path / "pairs.tsv").write_text("the cat\tthe cat\nwho are you\tyou\n", encoding="utf-8")
     kept = command(
-        "same", tmp_path / "pairs.tsv", "--model", run, "--json", "--threshold", 0.01, "--out", tmp_path / "kept"
+        "same", tmp_path / "pairs.tsv", "--model", run, "--json", "--threshold", 0.01, "--out", tmp_path / "kept.tsv"
     )
     assert kept.status == 0
     found = json.loads(kept.out)
     assert [one["texts"] for one in found["pairs"]] == [["the cat", "the cat"], ["who are you", "you"]]
     assert {*found["pairs"][0]} == {"texts", "same", "forth", "back", "says_the_same"}
-    there = (tmp_path / "kept").read_text(encoding="utf-8").splitlines()
+    there = (tmp_path / "kept.tsv").read_text(encoding="utf-8").splitlines()
     assert there == ["\t".join(one["texts"]) for one in found["pairs"] if one["says_the_same"]]
     for arguments, message in (
         (["one text"], "1 text; expected two"),
@@ -139,7 +139,7 @@ def test_the_commands(base: Path, tmp_path: Path, command: Callable[..., Any]) -
         (["one text", tmp_path / "pairs.tsv"], "1 text and 1 file; expected two texts, or files"),
         ([tmp_path / "nowhere.tsv", tmp_path / "pairs.tsv"], "nowhere.tsv: no such file"),
         (["a", " "], "an empty text"),
-        (["a", "b", "--out", tmp_path / "x"], "--out without --threshold"),
+        (["a", "b", "--out", tmp_path / "x.tsv"], "--out FILE without --threshold"),
         (["a", "b", "--model", "minilm"], "an encoder; expected a judge of meaning"),
     ):
         wrong = command("same", *arguments, *([] if "--model" in arguments else ["--model", run]))

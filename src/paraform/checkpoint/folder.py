@@ -12,7 +12,7 @@ import math
 import os
 from collections.abc import Mapping, Sequence
 from pathlib import Path
-from typing import Any, ClassVar, Protocol, cast
+from typing import TYPE_CHECKING, Any, ClassVar, Literal, Protocol, cast, overload
 
 import torch
 from torch import Tensor
@@ -28,7 +28,7 @@ from paraform.manifest import CARD, NAME, WEIGHTS, Manifest, Writer
 from paraform.models.systems import named_by, system_named
 from paraform.records import InputError, require_count, require_kind, require_records, require_text, require_texts
 from paraform.score import Score
-from paraform.threads import loads_alone
+from paraform.threads import in_threads, loads_alone
 from paraform.weights import (
     PathLike,
     device_named,
@@ -37,8 +37,17 @@ from paraform.weights import (
     require_path,
     require_shapes,
     save_tensors,
+    sha256,
     shapes_only,
 )
+
+if TYPE_CHECKING:
+    from paraform.encoders import Encoder
+    from paraform.models.exemplar import ExemplarParaphraser
+    from paraform.models.judge import MeaningJudge
+    from paraform.models.latent import LatentLanguageModel
+    from paraform.models.lm import LMParaphraser
+    from paraform.models.retrofit import RetrofittedEncoder
 
 ENCODERS = ("minilm", "smollm2")  # short names that encoders.load knows
 
@@ -154,8 +163,45 @@ def absolute_name(name: str) -> str:
     return with_choices(os.path.abspath(text), dataclasses.asdict(variant))
 
 
+@overload
+def load(name: Literal["compact"], *, device: str | None = None, threads: int | None = None) -> ExemplarParaphraser: ...
+@overload
+def load(
+    name: Literal["latent-compact"], *, device: str | None = None, threads: int | None = None
+) -> LatentLanguageModel: ...
+@overload
+def load(
+    name: Literal["minilm", "minilm-disentangled", "smollm2"], *, device: str | None = None, threads: int | None = None
+) -> Encoder: ...
+@overload
+def load(
+    name: Literal["minilm-par"], *, device: str | None = None, threads: int | None = None
+) -> RetrofittedEncoder: ...
+@overload
+def load(name: Literal["smollm2-free"], *, device: str | None = None, threads: int | None = None) -> LMParaphraser: ...
+@overload
+def load(
+    name: Literal["minilm-judge", "smollm2-judge", "smollm2-judge-all"],
+    *,
+    device: str | None = None,
+    threads: int | None = None,
+) -> MeaningJudge: ...
+@overload
+def load(
+    name: PathLike,
+    *,
+    device: str | None = None,
+    threads: int | None = None,
+    systems: Mapping[str, System] | None = None,
+) -> Any: ...
 @loads_alone
-def load(name: PathLike, *, device: str | None = None, systems: Mapping[str, System] | None = None) -> Any:
+def load(
+    name: PathLike,
+    *,
+    device: str | None = None,
+    threads: int | None = None,
+    systems: Mapping[str, System] | None = None,
+) -> Any:
     """The model of that name: embedded, else a folder on disk, else on the hub; or an encoder.
 
     Args:
@@ -164,6 +210,7 @@ def load(name: PathLike, *, device: str | None = None, systems: Mapping[str, Sys
             `paraform.json`, or a text file of word vectors. Behind an @ stands what is chosen of it
             (`encoders.Variant`): "minilm@layer=3,pooling=cls", "compact@vectors=style", "minilm@weights=random".
         device: "cpu", "cuda", …; None: the GPU if there is one.
+        threads: that compute on a CPU while it is loaded; None: as before (`paraform.threads`).
         systems: classes by system; None: those of `models.systems`.
     Returns: the model in evaluation mode, float32, such as an `ExemplarParaphraser`; or an `Encoder`, or what else
         gives vectors.
@@ -172,10 +219,11 @@ def load(name: PathLike, *, device: str | None = None, systems: Mapping[str, Sys
     """
     require_path(name)
     text, variant = parse_name(os.fspath(name))
-    folder = checkpoint_of(text)
-    if folder is None or (not (folder / NAME).is_file() and _holds_encoder(folder)):
-        return _encoder(text, device, variant)
-    return chosen_of(_restore(folder, systems, device, variant.random_seed), text, variant)
+    with in_threads(threads):
+        folder = checkpoint_of(text)
+        if folder is None or (not (folder / NAME).is_file() and _holds_encoder(folder)):
+            return _encoder(text, device, variant)
+        return chosen_of(_restore(folder, systems, device, variant.random_seed), text, variant)
 
 
 def checkpoint_of(text: str) -> Path | None:
@@ -201,6 +249,15 @@ def checkpoint_of(text: str) -> Path | None:
         f"{text}: no such model; looked among the embedded ones ({', '.join([*known, *ENCODERS])}) and for a"
         " folder of that name; a hub id reads 'owner/name'"
     )
+
+
+def checkpoint_digest(name: str) -> str:
+    """SHA-256 of what a checkpoint says of itself, the digests of its files among it; "" for an encoder's name.
+
+    Raises: InputError if there is none of that name.
+    """
+    folder = checkpoint_of(parse_name(name)[0])
+    return sha256(folder / NAME) if folder is not None and (folder / NAME).is_file() else ""
 
 
 def load_weights(model: Checkpointable, folder: PathLike) -> None:

@@ -1,14 +1,11 @@
 """A corpus's vectors as a folder of shards, computed on all cores or on a Ray cluster.
 
-Shard i holds the vectors of rows i · size … of the corpus. It is written whole, or not at all, and left alone where it
-is there already, so that a job that was killed goes on. `shards.json` says what the shards are of. What a shard holds
-depends on that alone: its bytes are the same whatever the engine and the number of workers, on processors of one kind.
-On a cluster all machines must share the corpus's Arrow file, the folder, and the model's files.
+`engines.shards` says how they are made. Their bytes are the same whatever makes them, on processors of one kind. On a
+cluster all machines must share the corpus's Arrow file, the folder, and the model's files.
 """
 
 from __future__ import annotations
 
-import json
 import os
 from collections.abc import Callable
 from dataclasses import asdict, dataclass
@@ -22,14 +19,12 @@ from paraform.checkpoint.folder import load
 from paraform.checkpoint.vectors import signature_of
 from paraform.corpora.columns import ArrowColumns
 from paraform.encoders.torch_settings import PRODUCTS
-from paraform.engines import Engine, rows_of, run
-from paraform.json_text import parse_json
+from paraform.engines import Engine
+from paraform.engines.shards import Folder, make_shards
 from paraform.memory import keep_freed_memory
 from paraform.records import InputError
-from paraform.weights import atomic_path, map_array
+from paraform.weights import map_array
 
-NAME = "shards.json"
-FORMAT = 1
 SHARD = 4096  # rows of a shard: some megabytes of vectors
 VECTOR = "vector"  # the column of a Parquet shard
 
@@ -60,7 +55,7 @@ class Job:
 
 @dataclass(frozen=True)
 class Embedding:
-    """The work: chunk i is shard i; its result is how many vectors that has, and how wide they are, as int64.
+    """The work: of a shard is told how many vectors it has, and how wide they are, as int64.
 
     Args:
         arrow: the corpus, a file of `columns.write_columns`.
@@ -77,37 +72,32 @@ class Embedding:
     device: str
     job: Job
 
-    def open(self) -> Callable[[int], bytes]:
-        """What makes a shard in this process."""
+    @property
+    def shards(self) -> Folder:
+        """Where they are."""
+        return Folder(self.folder, self.job.rows, self.job.size, self.job.suffix)
+
+    def open(self) -> Callable[[int, Path], None]:
+        """What writes a shard in this process."""
         os.environ[PRODUCTS] = self.job.products  # the driver's choice, on every machine
         keep_freed_memory()
-        corpus = ArrowColumns(self.arrow)
-        models: list[Any] = []  # loaded when a shard is not there yet
+        corpus, model, where = ArrowColumns(self.arrow), self._model(), self.shards
+        how: dict[str, Any] = {"batch_size": self.job.batch_size, "seed": self.job.seed}
 
-        def shard(number: int) -> bytes:
-            path = self.path(number)
-            first, last = rows_of(number, self.job.size, self.job.rows)
-            if not path.is_file():
-                if not models:
-                    models.append(self._model())
-                texts = corpus.texts(first, last)
-                how: dict[str, Any] = {"batch_size": self.job.batch_size, "seed": self.job.seed}
-                vectors = np.ascontiguousarray(models[0].embed(texts, self.vectors, **how), dtype="<f4")
-                with atomic_path(path) as unfinished:
-                    _write(vectors, corpus.columns(first, last), unfinished, self.job.suffix)
-            return np.array(_shape(path, last - first), np.int64).tobytes()
+        def shard(number: int, path: Path) -> None:
+            rows = where.rows_of(number)
+            vectors = np.ascontiguousarray(model.embed(corpus.texts(*rows), self.vectors, **how), dtype="<f4")
+            _write(vectors, corpus.columns(*rows), path, self.job.suffix)
 
         return shard
 
-    def path(self, number: int) -> Path:
-        """Where a shard is."""
-        return Path(self.folder) / f"{number:06d}{self.job.suffix}"
+    def told(self, number: int) -> bytes:
+        """Rows and width of a shard that is there. Raises: InputError if it is none."""
+        first, last = self.shards.rows_of(number)
+        return np.array(_shape(self.shards.path(number), last - first), np.int64).tobytes()
 
     def _model(self) -> Any:
-        model = load(self.name, device=self.device)
-        if (found := signature_of(model, self.name, self.vectors)) != self.job.model:
-            raise InputError(f"a worker's model is {found}; expected {self.job.model}: the same files on every machine")
-        return model
+        return load_same(self.name, self.device, self.vectors, self.job.model)
 
 
 class Shards(NamedTuple):
@@ -126,34 +116,21 @@ def embed_corpus(work: Embedding, *, engine: Engine, progress: str | None = None
         progress: what stderr is told is done; None: nothing.
     Raises: InputError for a folder of another job's, or of other files, and for a shard that is none.
     """
-    _require_job(work.job, Path(work.folder))
-    count, dimension = -(-work.job.rows // work.job.size), 0
-    for number, result in enumerate(run(work, count, engine=engine, progress=progress)):
+    where, dimension = work.shards, 0
+    for number, result in enumerate(make_shards(work, asdict(work.job), engine=engine, progress=progress)):
         _, width = np.frombuffer(result, np.int64).tolist()
         dimension = dimension or width
         if width != dimension:
-            raise InputError(f"{work.path(number)}: {width:,} features a row; expected {dimension:,}; remove it")
-    return Shards(work.job.rows, dimension, count)
+            raise InputError(f"{where.path(number)}: {width:,} features a row; expected {dimension:,}; remove it")
+    return Shards(work.job.rows, dimension, len(where))
 
 
-def _require_job(job: Job, folder: Path) -> None:
-    """The folder's `shards.json` is the job's; written if the folder is new or empty."""
-    path, mine = folder / NAME, {"format": FORMAT} | asdict(job)
-    if not path.is_file():
-        if folder.is_dir() and (other := [name for name in sorted(os.listdir(folder)) if not name.startswith(".")]):
-            raise InputError(f"{folder}: holds {other[0]} and no {NAME}; expected a new or an empty folder")
-        with atomic_path(path) as unfinished:
-            unfinished.write_text(json.dumps(mine, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        return
-    theirs = parse_json(path.read_bytes(), path, "what paraform embed wrote there")
-    if not isinstance(theirs, dict):
-        raise InputError(f"{path}: no object; expected what paraform embed wrote there")
-    for key, value in mine.items():
-        if (found := theirs.get(key)) != value:
-            came = f"{key} {str(found)[:200]!r}, and this job's is {str(value)!r}"
-            if key == "input":  # a digest says nothing to a person
-                came = "the file changed, or how it is read"
-            raise InputError(f"{folder}: holds another job's shards ({came}); expected a folder of its own")
+def load_same(name: str, device: str, vectors: str, wanted: str) -> Any:
+    """The model in a worker. Raises: InputError if its signature is not the driver's."""
+    model = load(name, device=device)
+    if (found := signature_of(model, name, vectors)) != wanted:
+        raise InputError(f"a worker's model is {found}; expected {wanted}: the same files on every machine")
+    return model
 
 
 def _write(vectors: NDArray[np.float32], columns: Any, path: Path, suffix: str) -> None:

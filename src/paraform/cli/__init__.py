@@ -20,15 +20,18 @@ from collections.abc import Iterator, Sequence
 from typing import Any, NamedTuple
 
 from paraform import progress
+from paraform.ending import Terminated, status_of
 from paraform.extensions import LABORATORY, extensions, loaded
 from paraform.models.systems import ELSEWHERE as SYSTEMS_ELSEWHERE
 from paraform.models.systems import system_named, system_names
-from paraform.records import InputError, Terminated, status_of
+from paraform.records import InputError
 
 COMMANDS = {  # a module of this room, and what it does; `train NAME` stands for each system, before `evaluate`
     "paraphrase": ("paraphrase", "say texts in the form of others"),
     "augment": ("augment", "a table's rows, and rewordings of their texts"),
     "embed": ("embed", "texts to vectors"),
+    "index": ("index", "texts as a folder to search by meaning"),
+    "search": ("search", "the texts of an index that are nearest to a question"),
     "same": ("same", "whether two texts say the same, and what either lacks of the other"),
     "duplicates": ("duplicates", "texts that say the same in other words"),
     "tag": ("tag", "Penn Treebank tags of texts"),
@@ -57,6 +60,7 @@ COMMANDS = {  # a module of this room, and what it does; `train NAME` stands for
     "export": ("export", "a trained encoder as a folder of sentence-transformers, as ONNX, or on the hub"),
     "rate": ("rate", "outputs of systems, rated blind by people, and what they found"),
     "fetch": ("fetch", "a model that is too large for the package, once"),
+    "serve": ("serve", "rewording, judging, embedding and parsing over HTTP"),
     "demo": ("demo", "all of this as a page in the browser"),
 }
 GROUP = "paraform.commands"
@@ -182,6 +186,10 @@ def _dispatch(given: list[str]) -> int:
     require_endings(options, name)
     if options.products:
         os.environ["PARAFORM_PRODUCTS"] = options.products  # for processes that the command starts, too
+    if options.threads:
+        from paraform.threads import settle
+
+        settle(options.threads)
     teller, logger = Teller(), logging.getLogger("paraform")
     logger.addHandler(teller)
     level = logger.level

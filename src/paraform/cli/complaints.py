@@ -18,7 +18,7 @@ KINDS = {"int": "a whole number", "float": "a number", "bool": "true or false"}
 def parse(parser: ArgumentParser, given: Sequence[str]) -> Namespace:
     """The options. Raises: InputError for what does not fit; SystemExit after --help or --version."""
     try:
-        return parser.parse_args(list(given))
+        return _plain(parser.parse_args(list(given)))
     except argparse.ArgumentError as error:
         flags = {action.dest: action.option_strings[-1] for action in parser._actions if action.option_strings}
         # jsonargparse names keys of a configuration; the user wrote options
@@ -34,6 +34,14 @@ def parse(parser: ArgumentParser, given: Sequence[str]) -> Namespace:
             hint = f"did you mean {close[0]!r}?" if close else f"see {parser.prog} --help"
             raise InputError(f"--{field[1]}: no field {field[2]!r}; {hint}") from error
         raise InputError(f"{in_words(message)}; {_hint(message, parser)}") from error
+
+
+def _plain(options: Namespace) -> Namespace:
+    """With Python's own numbers: jsonargparse's, which know their bounds, cannot be sent to another process."""
+    for name, value in list(options.items()):
+        if isinstance(value, int | float) and type(value) not in (int, float, bool):
+            options[name] = int(value) if isinstance(value, int) else float(value)
+    return options
 
 
 def _hint(message: str, parser: ArgumentParser) -> str:

@@ -20,8 +20,9 @@ from jsonargparse.typing import restricted_number_type
 
 from paraform.cli.models import device_of
 from paraform.cli.output import print_json
+from paraform.ending import status_of
 from paraform.memory import bound_memory
-from paraform.records import InputError, status_of
+from paraform.records import InputError
 
 Port = restricted_number_type("Port", int, [(">=", 0), ("<", 2**16)])
 

@@ -16,29 +16,36 @@ however near they are, and are counted; --keep-apart says which of these, or non
 (`paraform same`) read both texts of each pair that is left, tells how likely it is that they say the same, as "same",
 and leaves out those below --verify-threshold; they are counted, too.
 
+--out NAME with an ending is one file, of texts that fit into memory with their vectors; any other --out is a folder,
+for a corpus of any size: every step is done in pieces there, by all cores or a Ray cluster, and a job that was killed
+goes on. Its found.jsonl has the same lines. There a file may be a Parquet one, too, whose rows are counted from 1.
+
 Example:
   paraform duplicates questions.txt --out found.jsonl
   paraform duplicates questions.txt --model minilm-disentangled --threshold 0.85 --first kept.txt --out found.jsonl
   paraform duplicates intents.csv --text-column text --json
+  paraform duplicates corpus.parquet --text-column body --out found/ --engine ray --address auto
 """
 
 from __future__ import annotations
 
 import json
+import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
+from paraform.cli.duplicates_found import PARQUET, Summary, columns_of, told, write_lines
 from paraform.cli.embed import require_vectors
 from paraform.cli.latent import readable
 from paraform.cli.messages import tell
 from paraform.cli.models import EMBEDDERS, load_able, load_embedder
-from paraform.cli.options import Share, add_texts
+from paraform.cli.options import Share, add_engine, add_texts
 from paraform.cli.output import print_items, show
-from paraform.cli.reading import GivenText, rows_of
+from paraform.cli.reading import rows_of
 from paraform.memory import bound_memory
-from paraform.records import InputError, counted
+from paraform.records import InputError
 
 if TYPE_CHECKING:
     from paraform.neighbours.duplicates import Duplicates
@@ -58,7 +65,9 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument(
         "--search", choices=("auto", "exact", "index"), default="auto", help="auto: exact up to 200,000 texts"
     )
-    parser.add_argument("--out", type=str | None, default=None, help="the file of JSON lines; null: stdout")
+    parser.add_argument(
+        "--out", type=str | None, default=None, help="the file of JSON lines, or a folder; null: stdout"
+    )
     parser.add_argument(
         "--first",
         type=str | None,
@@ -91,6 +100,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         "--label-column", type=str | None, default=None, help="of a table: pairs of two labels are told"
     )
     parser.add_argument("--id-column", type=str | None, default=None, help="of a table: goes with each text")
+    add_engine(parser)
 
 
 def run(options: Namespace) -> int:
@@ -100,16 +110,20 @@ def run(options: Namespace) -> int:
     from paraform.neighbours.duplicates import VERIFIED, duplicates, usual_threshold
     from paraform.weights import require_writable
 
+    if options.keep_apart is None:
+        options.keep_apart = list(KINDS) if options.first is not None else []
+    if options.verify is None and options.verify_threshold is not None:
+        raise InputError("--verify-threshold without --verify; expected both, or neither")
+    if is_folder(options.out):
+        from paraform.cli.duplicates_on_disk import write_folder
+
+        return write_folder(options)
+    require_local(options)
     for path in (options.out, options.first):
         if path is not None:
             require_writable(path)
-    keep_apart = options.keep_apart
-    if keep_apart is None:
-        keep_apart = list(KINDS) if options.first is not None else []
     rows = rows_of(options.text, options)
     judge = None
-    if options.verify is None and options.verify_threshold is not None:
-        raise InputError("--verify-threshold without --verify; expected both, or neither")
     if options.verify is not None:
         from paraform.capabilities import JudgesMeaning
 
@@ -132,27 +146,31 @@ def run(options: Namespace) -> int:
         search=options.search,
         batch_size=options.batch_size or 0,
         seed=options.seed,
-        keep_apart=keep_apart,
+        keep_apart=options.keep_apart,
         verify=judge,
         verify_threshold=options.verify_threshold or VERIFIED,
         progress=True,
     )
     if options.first is not None:
         dropped = {number for cluster in found.clusters for number in cluster[1:]}
-        write_lines((text for number, text in enumerate(texts) if number not in dropped), options.first)
+        write_lines((f"{text}\n" for number, text in enumerate(texts) if number not in dropped), options.first)
     return report(found, texts, numbers, columns, options)
 
 
-def columns_of(row: GivenText, options: Namespace) -> dict[str, Any]:
-    """What of a row goes with its text: "id" and "label". Raises: InputError for a column that is not there."""
-    found = {}
-    for key, name in (("id", options.id_column), ("label", options.label_column)):
-        if name is not None:
-            if name not in row.fields:
-                known = ", ".join(map(repr, row.fields)) or "none: the texts are no table's (--text-column)"
-                raise InputError(f"no column {name!r}; expected one of {known}")
-            found[key] = row.fields[name]
-    return found
+def is_folder(name: str | None) -> bool:
+    """Whether --out is a folder: one that is there, or a name without an ending."""
+    return name is not None and (os.path.isdir(name) or not os.path.splitext(name.rstrip("/"))[1])
+
+
+def require_local(options: Namespace) -> None:
+    """Raises: InputError for an option, or a file, that is of folders alone."""
+    given = {"engine": options.engine if options.engine != "local" else None}
+    for name, value in (given | {name: options[name] for name in ("workers", "address")}).items():
+        if value is not None:
+            raise InputError(f"--{name} {value}: of a folder; expected --out FOLDER, a name without an ending")
+    for path in options.text:
+        if path.lower().endswith(PARQUET) and os.path.isfile(path):
+            raise InputError(f"{path}: a Parquet file; expected --out FOLDER, a name without an ending")
 
 
 def report(
@@ -163,49 +181,33 @@ def report(
     options: Namespace,
 ) -> int:
     """Lines to --out or stdout, or all in one object; how much was found is said beside it."""
-    from paraform.neighbours.duplicates import VERIFIED
-
-    about: dict[str, Any] = {
-        "model": options.model,
-        "threshold": found.threshold,
-        "search": found.search,
-        "texts": len(texts),
-        "different": found.different,
-        "pairs": len(found.pairs),
-        "clusters": len(found.clusters),
-        "in_clusters": sum(map(len, found.clusters)),
-        "unread": [numbers[one] for one in found.unread],
-        "kept_apart": dict(found.apart),
-    }
-    judged = ""
-    if options.verify is not None:
-        about |= {"verify": options.verify, "verify_threshold": options.verify_threshold or VERIFIED}
-        judged = f", same: {about['verify_threshold']:g} or more by {options.verify}"
-    if found.apart:
-        kinds = ", ".join(f"{count:,} by {kind}" for kind, count in found.apart.most_common())
-        tell(f"{counted(found.apart.total(), 'near pair')} kept apart: {kinds} (--keep-apart, --verify)")
-    if options.label_column is not None:
-        about["two_labels"] = sum(columns[one]["label"] != columns[other]["label"] for one, other in found.pairs)
-        if about["two_labels"]:
-            tell(f"{counted(about['two_labels'], 'pair')} of two labels")
-    if found.unread:
-        tell(
-            f"{counted(len(found.unread), 'text')} compared by letters alone, since {options.model} knows few of"
-            f" their words; the first is {numbers[found.unread[0]]:,}, {texts[found.unread[0]][:40]!r}"
-        )
-    members = f"{counted(about['clusters'], 'cluster')} of {about['in_clusters']:,} of {about['texts']:,} texts"
-    settings = f"cosine of {found.threshold:g} or more by {options.model}, search: {found.search}{judged}"
-    summary = f"{counted(about['pairs'], 'pair')}, {members} ({settings})"
+    labels = [] if options.label_column is None else [one["label"] for one in columns]
+    two_labels = sum(labels[one] != labels[other] for one, other in found.pairs) if labels else 0
+    summary = Summary(
+        texts=len(texts),
+        different=found.different,
+        pairs=len(found.pairs),
+        clusters=len(found.clusters),
+        in_clusters=sum(map(len, found.clusters)),
+        threshold=found.threshold,
+        search=found.search,
+        apart=found.apart,
+        two_labels=two_labels,
+        unread=len(found.unread),
+        first_unread=(numbers[found.unread[0]], texts[found.unread[0]]) if found.unread else (0, ""),
+    )
+    about, line = told(summary, options)
+    about["unread"] = [numbers[one] for one in found.unread]
     lines = lines_of(found, texts, numbers, columns)
     if options.out is not None:
-        write_lines((json.dumps(line, ensure_ascii=False) for line in lines), options.out)
-        return show(options, {"out": options.out, **about}, f"{options.out}: {summary}")
+        write_lines((json.dumps(one, ensure_ascii=False) + "\n" for one in lines), options.out)
+        return show(options, {"out": options.out, **about}, f"{options.out}: {line}")
     if options.json:
         print_items("found", lines, about)
         return 0
-    for line in lines:
-        print(json.dumps(line, ensure_ascii=False))
-    tell(summary)
+    for one in lines:
+        print(json.dumps(one, ensure_ascii=False))
+    tell(line)
     return 0
 
 
@@ -224,11 +226,3 @@ def lines_of(
         yield pair | judged | about([one, other])
     for cluster in found.clusters:
         yield {"cluster": [numbers[one] for one in cluster], **about(cluster)}
-
-
-def write_lines(lines: Iterator[str], path: str) -> None:
-    """A file of these lines, whole or not at all."""
-    from paraform.weights import atomic_path
-
-    with atomic_path(path) as unfinished, open(unfinished, "w", encoding="utf-8", newline="\n") as file:
-        file.writelines(f"{line}\n" for line in lines)

@@ -25,9 +25,9 @@ from jsonargparse import ArgumentParser, Namespace
 
 from paraform.cli.latent import readable
 from paraform.cli.models import EMBEDDERS, chosen_name, load_embedder
-from paraform.cli.options import add_engine, add_text_column, add_texts, engine_of
+from paraform.cli.options import add_engine, add_text_column, add_texts, engine_of, require_no_engine
 from paraform.cli.output import print_items, show
-from paraform.cli.reading import comes_again, digest_of, is_readable, parts, stream_texts, tell_no_lines
+from paraform.cli.reading import digest_of, one_file, parts, stream_texts, tell_no_lines
 from paraform.memory import bound_memory
 from paraform.records import InputError
 
@@ -67,7 +67,7 @@ def run(options: Namespace) -> int:
     keep_freed_memory()
     if options.out is not None and not options.out.endswith(".npy"):
         return write_shards(options)
-    require_one_file(options)
+    require_no_engine(options, "whose name does not end in .npy", **{"text-column": options.text_column})
     del options["text_column"]  # else a .csv would be read as a table
     if options.out is None and not options.json:
         raise InputError("no --out; expected --out vectors.npy, or --json for rows on stdout")
@@ -109,19 +109,6 @@ def require_vectors(model: Embedder, options: Namespace) -> None:
         raise InputError(f"--vectors {options.vectors}: {options.model} is {model.kind}; expected {expected}")
 
 
-def require_one_file(options: Namespace) -> None:
-    """Raises: InputError for an option that is of shards alone."""
-    given = {
-        "engine": options.engine if options.engine != "local" else None,
-        "workers": options.workers,
-        "address": options.address,
-        "text-column": options.text_column,
-    }
-    for name, value in given.items():
-        if value is not None:
-            raise InputError(f"--{name} {value}: of shards; expected --out FOLDER, whose name does not end in .npy")
-
-
 def write_shards(options: Namespace) -> int:
     """Make the shards of a folder that are not there yet."""
     from paraform.capabilities import LatentSpace
@@ -132,11 +119,7 @@ def write_shards(options: Namespace) -> int:
     from paraform.encoders.torch_settings import products_on
     from paraform.weights import cache_folder
 
-    path = options.text[0] if options.text else "-"
-    if len(options.text) > 1 or not comes_again(path):
-        came = f"{path}: {'a pipe' if path == '-' or is_readable(path) else 'no such file'}"
-        came = f"{len(options.text)} texts or files" if len(options.text) > 1 else came
-        raise InputError(f"{came}; expected one file for the shards in {options.out}, or --out NAME.npy")
+    path = one_file(options.text, options, "or --out NAME.npy")
     engine = engine_of(options)
     options.device = options.device or "cpu"  # of which every worker has one
     options.model = absolute_name(chosen_name(options.model, options))  # workers may run elsewhere

@@ -47,12 +47,14 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 def run(options: Namespace) -> int:
     """Write the triples."""
     from paraform.corpora import clusters, write_jsonl
+    from paraform.extensions import needed
     from paraform.syntax import MiningConfig, mine
     from paraform.syntax.annotation import Annotator
     from paraform.syntax.corpus import annotated_pairs, searched_by
     from paraform.syntax.mining import why_none
     from paraform.weights import require_writable
 
+    needed("numba", "mining", "mine")  # before hours of tagging
     with bad_values():
         config = MiningConfig(**{field.name: options[field.name] for field in fields(MiningConfig)})
     pairs = clusters(pair_of(record) for record in read_pairs(options.path, options))
@@ -63,7 +65,7 @@ def run(options: Namespace) -> int:
         digest = digest_of(options.path, options)
         full = annotated_pairs(pairs, digest, how, engine=engine, cache=cache, progress="tagging")
         search = searched_by(engine, cache) if engine.name == "ray" else None
-        mined = mine(full, config, search=search, threads=engine.workers)
+        mined = mine(full, config, search=search, threads=engine.workers or options.threads)
         count = write_jsonl(mined.triples(), options.out)
     nearest = mined.distances[mined.exemplars[:, 0] >= 0, 0]
     distance = round(float(nearest.mean()), 4) if len(nearest) else None

@@ -65,13 +65,11 @@ def load_able(options: Namespace, ability: Any, expected: str, option: str = "mo
         name: one of several that the option names; None: the only one.
     Raises: InputError otherwise.
     """
-    from paraform import checkpoint
+    from paraform.checkpoint import abilities
 
     given = options[option] if name is None else name
-    model = checkpoint.load(chosen_name(given, options), device=device_of(options))
-    if not isinstance(model, ability):
-        raise InputError(f"--{option} {given}: {model.kind}; expected {expected}")
-    return model
+    chosen, device = chosen_name(given, options), device_of(options)
+    return abilities.load_able(chosen, ability, expected, device, called=f"--{option} {given}")
 
 
 def load_paraphraser(options: Namespace) -> Paraphraser:

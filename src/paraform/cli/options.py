@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 import argparse
+import os
 from typing import TYPE_CHECKING, Literal
 
 from jsonargparse import ArgumentParser, DefaultHelpFormatter, Namespace
 from jsonargparse.typing import PositiveInt, restricted_number_type
+
+from paraform.records import InputError
 
 if TYPE_CHECKING:
     from paraform.engines import Engine
@@ -17,6 +20,8 @@ FORMATS = ("pairs", "quora", "labelled-pairs", "paranmt", "qqp-pos", "captions",
 TABLES = ("csv", "tsv", "jsonl")  # those of corpora.tables, likewise
 
 Share = restricted_number_type("Share", float, [(">", 0), ("<=", 1)])
+
+Cosine = restricted_number_type("Cosine", float, [(">=", -1), ("<=", 1)])
 
 Seed = restricted_number_type("Seed", int, [(">=", 0), ("<", 2**32)])
 
@@ -53,6 +58,12 @@ def make_parser(command: str, doc: str | None) -> ArgumentParser:
         type=Literal["float32", "bfloat16", "int8"] | None,
         default=None,
         help="numbers of matrix products, int8 of encoders alone; else $PARAFORM_PRODUCTS, else what is fastest here",
+    )
+    parser.add_argument(
+        "--threads",
+        type=PositiveInt | None,
+        default=None,
+        help="that compute on a CPU; null: as many as cores are idle, or as OMP_NUM_THREADS says",
     )
     parser.add_argument("--batch-size", type=PositiveInt | None, default=None, help="sentences computed at once")
     parser.add_argument("--seed", type=Seed, default=0, help="the seed of every draw")
@@ -104,6 +115,29 @@ def add_engine(parser: ArgumentParser) -> None:
     parser.add_argument(
         "--address", type=str | None, default=None, help="the Ray cluster's; null: one that runs, else one here"
     )
+
+
+def is_folder(out: str | None) -> bool:
+    """Whether `--out` names a folder of shards: a name without an ending, or a folder that is there."""
+    return out is not None and (out.endswith(os.sep) or os.path.isdir(out) or not os.path.splitext(out)[1])
+
+
+def require_no_engine(options: Namespace, folder: str, **more: object) -> None:
+    """Raises: InputError for an option that is of shards alone.
+
+    Args:
+        folder: what tells the name of one from that of a file.
+        more: others of that kind, with what they are.
+    """
+    given = {
+        "engine": options.engine if options.engine != "local" else None,
+        "workers": options.workers,
+        "address": options.address,
+        **more,
+    }
+    for name, value in given.items():
+        if value is not None:
+            raise InputError(f"--{name} {value}: of shards; expected --out FOLDER, {folder}")
 
 
 def engine_of(options: Namespace) -> Engine:

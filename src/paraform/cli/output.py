@@ -21,7 +21,7 @@ VECTORS = (
     "NAME.npy is one file, any other name a folder",
     {".csv", ".tsv", ".txt", ".json", ".jsonl", ".ndjson", ".npz"},
 )
-WRITES = {"annotate": LINES, "duplicates": LINES, "mine": LINES, "embed": VECTORS}
+WRITES = {"annotate": LINES, "duplicates": LINES, "mine": LINES, "paraphrase": LINES, "embed": VECTORS}
 """What a command writes to --out, and endings that would promise something else."""
 OWN_RULES = {"rate": {"out"}, "distil": {"out"}, "erase": {"out"}, "export": {"out"}, "train": {"out"}}
 """Of a command, or of a group, what it goes on with, or makes a folder of."""

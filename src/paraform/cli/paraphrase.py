@@ -6,6 +6,10 @@ grammar), and the best is printed; a text that no candidate does justice to is l
 --model rules leaves the language model out; another one that paraphrases takes its place. Of a table (CSV, TSV, JSON
 lines) --text-column says which column the texts are in; --json has the line and the other columns of each.
 
+--out NAME.jsonl has what --json has of each text, a line a paraphrase, or a line with the reason that there is none.
+--out FOLDER, a name without an ending, has the same in shards of 512 texts, which all cores or a Ray cluster make of
+one file; a job that was killed goes on. Of Parquet the shards are Parquet: the columns as they came, and more.
+
 With --like, texts and exemplars pair up when there are as many of one as of the other; one exemplar serves all texts;
 --each gives every combination. Nothing is dropped but what --min-content says; how many may say something else is told
 on stderr, and --json has the checks. --template takes trees in the exemplars' place, of a model that writes by trees
@@ -16,6 +20,7 @@ sgcp, seq2seq).
 Example:
   paraform paraphrase "Can I use my card abroad?" --num 3
   paraform paraphrase questions.txt --otherwise copy --json > reworded.json
+  paraform paraphrase questions.txt --out reworded --engine ray --address auto
   paraform paraphrase "how can i earn money online ?" --like "what is the best way to reduce weight ?"
   paraform paraphrase questions.txt --template "(SBARQ (WHNP) (SQ) (.))" --model runs/mine
 """
@@ -23,33 +28,34 @@ Example:
 from __future__ import annotations
 
 import copy
-import itertools
+import json
 from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING, Any, Literal
 
 from jsonargparse import ArgumentParser, Namespace
-from jsonargparse.typing import PositiveInt, restricted_number_type
+from jsonargparse.typing import PositiveInt
 
 from paraform.cli.config_options import bad_values
 from paraform.cli.decoding import add_drawing, add_search, decoding_of, repetition_of
 from paraform.cli.messages import tell
-from paraform.cli.models import device_of, load_paraphraser
-from paraform.cli.options import add_texts
-from paraform.cli.output import print_json, print_rewordings
-from paraform.cli.reading import GivenText, read_texts, rows_of
-from paraform.records import Candidate, InputError, Rewording
+from paraform.cli.models import checkpoint_named, device_of, load_paraphraser
+from paraform.cli.options import Cosine, add_engine, add_texts, engine_of, is_folder, require_no_engine
+from paraform.cli.output import print_json, print_rewordings, show
+from paraform.cli.reading import one_file, read_texts, rows_of
+from paraform.cli.sharding import PARQUET, arrow_of, is_parquet, require_no_parquet, setting_of, shards_in_words
+from paraform.memory import bound_memory
+from paraform.records import InputError, counted
 
 if TYPE_CHECKING:
+    from paraform.corpora.columns import Columns
     from paraform.decoding import Decoding
+    from paraform.jobs.counts import Counts
+    from paraform.jobs.rewording import Wanted
     from paraform.rewording.reworder import Reworder
-    from paraform.syntax.trees import Tree
 
 LIKE_MODEL = "compact"
-TOLD = ("numbers", "names", "negation", "fluent", "stutter")  # by a warning, of outputs in a given form
-KEPT = ("slots", "verbatim", "kept")  # an output in a given form that fails one of these is left out
-Cosine = restricted_number_type("Cosine", float, [(">=", -1), ("<=", 1)])
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -78,14 +84,50 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     parser.add_argument(
         "--otherwise", choices=("skip", "copy"), default="skip", help="what becomes of a text without a rewording"
     )
+    parser.add_argument(
+        "--out", type=str | None, default=None, help="JSON lines to write, or a folder of shards; null: stdout"
+    )
     add_choices(parser)
     add_model(parser, f", {LIKE_MODEL} where a form is given")
     add_search(parser)
     add_drawing(parser)
+    add_engine(parser)
 
 
 def run(options: Namespace) -> int:
     """Print the paraphrases."""
+    bound_memory()
+    wanted = wanted_of(options)
+    more = more_by_model(options)
+    if is_folder(options.out):
+        return write_shards(options, wanted, more)
+    require_no_engine(options, "a name without an ending")
+    require_no_parquet(options.text)
+    rows = list(rows_of(options.text, options, whole=True))
+    reworder = load_reworder(options)
+    from paraform.jobs.rewording import about, items_of, paraphrased, shown, write_lines
+    from paraform.weights import atomic_path
+
+    with bad_values():
+        found, told = paraphrased(rows, reworder, wanted, options.model)
+    report(told, options, more)
+    if options.out is not None:
+        with atomic_path(options.out) as unfinished:
+            write_lines(items_of(rows, found, copy=wanted.copy), unfinished)
+        return show(options, about_file(told, options), f"{options.out}: {in_words(told)}")
+    pairs = [(row, one) for row, each in zip(rows, found, strict=True) for one in shown(each, wanted.copy)]
+    if options.json:
+        skips = [{**about(row), "reason": one.reason} for row, one in zip(rows, found, strict=True) if one.reason]
+        paraphrases = [{**about(row), **candidate.to_dict()} for row, candidate in pairs]
+        print_json({"paraphrases": paraphrases, "skipped": skips, "model": options.model})
+    else:
+        texts = [(row.text, candidate.text) for row, candidate in pairs]
+        print_rewordings(texts, alone=len({row.text for row in rows}) <= 1)
+    return 0
+
+
+def wanted_of(options: Namespace) -> Wanted:
+    """What is to be said. Raises: InputError if the options do not fit together."""
     how: Decoding = {**decoding_of(options), **repetition_of(options)}
     if options.like is not None and options.template is not None:
         raise InputError("--like and --template; expected one of them")
@@ -98,31 +140,108 @@ def run(options: Namespace) -> int:
         raise InputError("--each needs --like")
     if forms is not None:
         options.model = options.model or LIKE_MODEL
-    rows = list(rows_of(options.text, options, whole=True))
+    from paraform.jobs.rewording import Wanted
+
     like = options.template if options.like is None else read_texts(options.like, options, "exemplar")
-    more = more_by_model(options)
-    reworder = load_reworder(options)
-    found = filtered(reworded([row.text for row in rows], like, reworder, how, options), options)
-    if forms is not None:
-        tell_drifted(found)
-    if skipped := [one for one in found if one.reason]:
+    return Wanted(
+        num=options.num,
+        force=options.force,
+        change=options.change,
+        keep=tuple(terms_of(options.keep, options)),
+        copy=options.otherwise == "copy",
+        least=options.min_content,
+        forms=None if like is None else tuple(like),
+        trees=options.template is not None,
+        each=options.each,
+        height=options.height,
+        how=how,
+    )
+
+
+def write_shards(options: Namespace, wanted: Wanted, more: str) -> int:
+    """Make the shards of a folder that are not there yet."""
+    from paraform.corpora.columns import read_parquet, with_columns
+    from paraform.jobs.rewording import COLUMNS, Paraphrases, paraphrase_shards
+
+    path = one_file(options.text, options, "or --out NAME.jsonl")
+    engine = engine_of(options)
+    name_model(options)
+    parquet = is_parquet(path)
+
+    def columns() -> Columns:
+        if parquet:
+            return read_parquet(path, options.text_column, skip_bad_lines=options.skip_bad_lines)
+        rows = rows_of([path], options, whole=True)
+        given = ((row.text, row.line, json.dumps(row.fields) if row.fields else None) for row in rows)
+        return with_columns(given, {"line": int, "fields": str})
+
+    source, arrow = arrow_of(path, options, ("paraphrase", options.text_column), columns)
+    setting = setting_of(source, arrow, PARQUET if parquet else ".jsonl", options, list(COLUMNS))
+    wanted = replace(wanted, how=wanted.how | {"progress": False})  # workers tell nobody
+    work = Paraphrases(setting, wanted, text_column_of(path, options) if parquet else None)
+    with bad_values():
+        told = paraphrase_shards(work, engine=engine, progress="rewording")
+    report(told, options, more)
+    about = about_file(told, options) | {"shards": len(setting.folder)}
+    return show(options, about, f"{options.out}: {shards_in_words(setting)} of {in_words(told)}")
+
+
+def name_model(options: Namespace) -> None:
+    """The device and the model, as workers call it, which may run elsewhere.
+
+    Raises: InputError for a model that does not paraphrase.
+    """
+    from paraform.checkpoint.folder import absolute_name
+    from paraform.default_call import RULES, default_model
+
+    options.device = options.device or "cpu"  # of which every worker has one
+    if options.model is None:
+        options.model = default_model()
+    elif options.model != RULES:
+        load_paraphraser(options)
+        options.model = absolute_name(checkpoint_named(options.model))
+
+
+def text_column_of(path: str, options: Namespace) -> str:
+    """The column of a Parquet file's texts."""
+    from paraform.corpora.columns import read_parquet
+    from paraform.corpora.tables import choose_column
+    from paraform.records import Origin
+
+    return choose_column(read_parquet(path, options.text_column).schema.names, options.text_column, Origin(path, 1))
+
+
+def about_file(told: Counts, options: Namespace) -> dict[str, Any]:
+    """What --json says of what was written."""
+    counts = {"texts": told["texts"], "paraphrases": told["kept"], "without": told["without"]}
+    return {"out": options.out, **counts, "model": options.model}
+
+
+def in_words(told: Counts) -> str:
+    """What was written, in words."""
+    return f"{counted(told['kept'], 'paraphrase')} of {counted(told['texts'], 'text')}"
+
+
+def report(told: Counts, options: Namespace, more: str) -> None:
+    """The counts on stderr; more: behind why texts got none."""
+    if told["dropped"]:
+        why_not = ", ".join(f"{number} × {reason}" for reason, number in most_common(told["dropped"]))
+        tell(f"{sum(told['dropped'].values())} of {told['outputs']} paraphrases dropped: {why_not}")
+    if told["drifted"]:
+        why = ", ".join(f"{count} {name}" for name, count in most_common(told["drifting"]))
+        tell(
+            f"{told['drifted']} of {told['kept']} paraphrases may say something else or read badly ({why});"
+            " --json has their checks"
+        )
+    if without := told["without"]:
         done = "left out" if options.otherwise == "skip" else "copied"
-        reasons = ", ".join(f"{count} {why}" for why, count in Counter(one.reason for one in skipped).most_common())
-        tell(f"{len(skipped)} of {len(rows)} texts {done}: {reasons}{forced((one.reason for one in skipped), more)}")
-    copy = options.otherwise == "copy"
-    shown = [
-        (row, candidate)
-        for row, one in zip(rows, found, strict=True)
-        for candidate in one.candidates or given_back(one, copy)
-    ]
-    if options.json:
-        skips = [{**about(row), "reason": one.reason} for row, one in zip(rows, found, strict=True) if one.reason]
-        paraphrases = [{**about(row), **candidate.to_json()} for row, candidate in shown]
-        print_json({"paraphrases": paraphrases, "skipped": skips, "model": options.model})
-    else:
-        pairs = [(row.text, candidate.text) for row, candidate in shown]
-        print_rewordings(pairs, alone=len({row.text for row in rows}) <= 1)
-    return 0
+        reasons = ", ".join(f"{count} {why}" for why, count in most_common(without))
+        tell(f"{sum(without.values())} of {told['texts']} texts {done}: {reasons}{forced(without, more)}")
+
+
+def most_common(counts: Mapping[str, int]) -> list[tuple[str, int]]:
+    """The reasons, the commonest first."""
+    return Counter(counts).most_common()
 
 
 def add_choices(parser: ArgumentParser) -> None:
@@ -193,111 +312,3 @@ def terms_of(given: Sequence[str], options: Namespace) -> list[str]:
     plain = copy.copy(options)
     plain.format, plain.text_column, plain.skip_bad_lines = "text", None, False
     return read_texts(given, plain, "term") if given else []
-
-
-def reworded(
-    texts: Sequence[str], like: Sequence[str] | None, reworder: Reworder, how: Decoding, options: Namespace
-) -> list[Rewording]:
-    """What is said in the place of each text."""
-    from paraform.capabilities import CutsExemplars, HasTemplates, Paraphraser, WritesByTree
-    from paraform.models.selection import select_exemplars
-
-    model = reworder.paraphraser
-    if model is None or (like is None and not isinstance(model, HasTemplates)):
-        with bad_values():
-            return reworder.reword(texts, num=options.num, force=options.force, **how)
-    if not isinstance(model, Paraphraser):
-        raise InputError(f"{options.model} is {model.kind}, which takes no form; leave --like out")
-    trees = {text: tree_of(text, number) for number, text in enumerate(options.template or (), start=1)}
-    each = options.each
-    if like is None and isinstance(model, HasTemplates):
-        trees, each = {str(tree): tree for tree in model.templates[: options.num]}, True
-        like = list(trees)
-    if trees:
-        chosen = select_exemplars(texts, like, (), each=each, trees=True)
-    else:
-        chosen = model.exemplars(texts, like, each=each)
-    sources = [text for text, row in zip(texts, chosen, strict=True) for _ in row]
-    exemplars = [exemplar for row in chosen for exemplar in row]
-    with bad_values():
-        if options.height is not None:
-            if not isinstance(model, CutsExemplars):
-                raise InputError(
-                    f"{options.model} is {model.kind}; --height expects a model that reads exemplars' trees"
-                )
-            outputs = model.decode_at(sources, exemplars, options.height, **how)
-        elif not trees:
-            outputs = model.decode(sources, exemplars, **how)
-        elif isinstance(model, WritesByTree):
-            outputs = model.decode_trees(sources, [trees[text] for text in exemplars], **how)
-        else:
-            raise InputError(f"{options.model} is {model.kind}; --template expects a model that writes by trees")
-    candidates = iter(reworder.assess(sources, outputs, exemplars))
-    return [Rewording(text, tuple(next(candidates) for _ in row)) for text, row in zip(texts, chosen, strict=True)]
-
-
-def tree_of(text: str, number: int) -> Tree:
-    """The tree that a template is. Raises: InputError, with its number, if it is none."""
-    from paraform.syntax.trees import Tree
-
-    try:
-        return Tree.parse(text)
-    except InputError as error:
-        raise InputError(f"template {number}: {error}") from error
-
-
-def filtered(found: Sequence[Rewording], options: Namespace) -> list[Rewording]:
-    """Without candidates that lost a slot or another run of characters, or whose content is below `--min-content`.
-
-    How many there were is told.
-    """
-    least = options.min_content
-    lost = "a slot, a number or a name with marks is lost"
-
-    def why(candidate: Candidate) -> str:
-        if {*KEPT} & {*candidate.failed}:
-            return lost
-        return "" if least is None or candidate.figures["content"] >= least else f"content below {least}"
-
-    dropped, kept = Counter[str](), []
-    for one in found:
-        reasons = [why(candidate) for candidate in one.candidates]
-        dropped.update(filter(None, reasons))
-        left = tuple(each for each, reason in zip(one.candidates, reasons, strict=True) if not reason)
-        reason = one.reason or ("" if left else Counter(reasons).most_common(1)[0][0])
-        kept.append(replace(one, candidates=left, reason=reason))
-    if dropped:
-        count = sum(len(one.candidates) for one in found)
-        why_not = ", ".join(f"{number} × {reason}" for reason, number in dropped.most_common())
-        tell(f"{dropped.total()} of {count} paraphrases dropped: {why_not}")
-    return kept
-
-
-def tell_drifted(found: Sequence[Rewording]) -> None:
-    """How many outputs in a given form look as if they said something else, or were no good English, if some do."""
-    from paraform.rewording.standards import STANDARDS
-
-    least = STANDARDS.content
-    outputs = [candidate for one in found for candidate in one.candidates]
-    why = [
-        [f"content below {least}"] * (candidate.figures["content"] < least)
-        + [name for name in candidate.failed if name in TOLD]
-        for candidate in outputs
-    ]
-    if drifted := sum(map(bool, why)):
-        counted = ", ".join(f"{count} {name}" for name, count in Counter(itertools.chain(*why)).most_common())
-        tell(
-            f"{drifted} of {len(outputs)} paraphrases may say something else or read badly ({counted});"
-            " --json has their checks"
-        )
-
-
-def given_back(one: Rewording, copy: bool) -> list[Candidate]:
-    """The text itself, if it has no rewording and is to be copied."""
-    return [Candidate(one.source, "", {}, 0.0)] if one.reason and copy else []
-
-
-def about(row: GivenText) -> dict[str, Any]:
-    """What `--json` says of a text: itself, its line and a table's other columns."""
-    line = {} if row.line is None else {"line": row.line}
-    return {"source": row.text, **line, **({"row": row.fields} if row.fields else {})}

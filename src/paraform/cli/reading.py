@@ -11,33 +11,17 @@ import shutil
 import stat
 import sys
 import tempfile
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TypeVar
 
 from jsonargparse import Namespace
 
 from paraform.cli.messages import tell
 from paraform.cli.options import TABLES
-from paraform.records import InputError, Origin, Pair, Record, Sentence, Triple
-
-if TYPE_CHECKING:
-    from paraform.corpora.tables import Value
+from paraform.records import GivenText, InputError, Origin, Pair, Record, Sentence, Triple
 
 Item = TypeVar("Item")
-
-
-class GivenText(NamedTuple):
-    """A text that a command was given.
-
-    Args:
-        line: where it begins in its file; None of an argument.
-        fields: the other columns of its row; {} without a table.
-    """
-
-    line: int | None
-    text: str
-    fields: Mapping[str, Value]
 
 
 def sentences_of(path: str, options: Namespace) -> list[str]:
@@ -64,6 +48,20 @@ def is_readable(path: str) -> bool:
     except (OSError, ValueError):  # a text, and no file's name
         return False
     return stat.S_ISREG(mode) or stat.S_ISFIFO(mode)
+
+
+def one_file(given: Sequence[str], options: Namespace, otherwise: str) -> str:
+    """The file that shards are made of, which is read more than once. Raises: InputError if it is none, or several.
+
+    Args:
+        otherwise: what else might have been meant.
+    """
+    path = given[0] if given else "-"
+    if len(given) > 1 or not comes_again(path):
+        came = f"{path}: {'a pipe' if path == '-' or is_readable(path) else 'no such file'}"
+        came = f"{len(given)} texts or files" if len(given) > 1 else came
+        raise InputError(f"{came}; expected one file for the shards in {options.out}, {otherwise}")
+    return path
 
 
 def digest_of(path: str, options: Namespace) -> str:

@@ -10,6 +10,9 @@ import itertools
 from collections.abc import Iterable, Iterator, Mapping
 from typing import Any, NamedTuple
 
+import numpy as np
+from numpy.typing import NDArray
+
 from paraform.corpora.arrow import AT_ONCE, pyarrow_or_error
 from paraform.corpora.formats import read
 from paraform.corpora.lines import records, require_writable
@@ -27,11 +30,13 @@ class Place(NamedTuple):
     Args:
         batch: the Arrow record batch that holds its columns; None of a corpus that is text alone.
         row: its number in the batch.
+        origin: of Parquet the file and the row, from 1.
     """
 
     text: str
     batch: Any
     row: int
+    origin: Origin | None = None
 
 
 class Columns(NamedTuple):
@@ -71,6 +76,23 @@ def text_alone(texts: Iterable[str]) -> Columns:
     return Columns(pyarrow_or_error().schema([]), (Place(text, None, 0) for text in texts))
 
 
+def with_columns(rows: Iterable[tuple[Any, ...]], types: Mapping[str, type]) -> Columns:
+    """Rows of a text and of values for those columns, each of which is of one type, or None."""
+    arrow = pyarrow_or_error()
+    known = {str: arrow.string(), int: arrow.int64()}
+    schema = arrow.schema([(name, known[kind]) for name, kind in types.items()])
+
+    def places() -> Iterator[Place]:
+        left = iter(rows)
+        while part := list(itertools.islice(left, AT_ONCE)):
+            values = list(zip(*part, strict=True))[1:]
+            columns = [arrow.array(column, kind) for column, kind in zip(values, schema.types, strict=True)]
+            batch = arrow.record_batch(columns, schema=schema)
+            yield from (Place(row[0], batch, number) for number, row in enumerate(part))
+
+    return Columns(schema, places())
+
+
 def read_table_columns(
     path: PathLike, text_column: str | None = None, format: str | None = None, *, skip_bad_lines: bool = False
 ) -> Columns:
@@ -93,12 +115,21 @@ def read_table_columns(
     return Columns(schema, places())
 
 
-def read_parquet(path: PathLike, text_column: str | None = None, *, skip_bad_lines: bool = False) -> Columns:
+def read_parquet(
+    path: PathLike,
+    text_column: str | None = None,
+    *,
+    second: str | None = None,
+    skip_bad_lines: bool = False,
+    warn: bool = True,
+) -> Columns:
     """A Parquet file, its columns of any type.
 
     Args:
         text_column: None: the only one whose name is among `tables.TEXT_COLUMNS`.
+        second: another column, that of texts which belong to these, and must be such, too.
         skip_bad_lines: leave out rows whose text cannot be used, and count them in one warning at the end.
+        warn: False: without that warning, for a file that is read twice.
     Raises: InputError, naming the file and, where it is one, the row (from 1), for what cannot be read.
     """
     arrow = pyarrow_or_error()
@@ -110,8 +141,10 @@ def read_parquet(path: PathLike, text_column: str | None = None, *, skip_bad_lin
         raise _unreadable(path, error) from error
     schema = file.schema_arrow
     column = choose_column(schema.names, text_column, Origin(str(path), 1))
-    if schema.names.count(column) > 1:
-        raise InputError(f"{path}: {schema.names.count(column)} columns are named {column!r}; expected one")
+    texts = [column, *([choose_column(schema.names, second, Origin(str(path), 1))] if second else [])]
+    for name in texts:
+        if schema.names.count(name) > 1:
+            raise InputError(f"{path}: {schema.names.count(name)} columns are named {name!r}; expected one")
     metadata = {key: value for key, value in (schema.metadata or {}).items() if key != HUB_FEATURES}
 
     def rows() -> Iterator[tuple[Any, int, Any, Origin]]:
@@ -120,29 +153,33 @@ def read_parquet(path: PathLike, text_column: str | None = None, *, skip_bad_lin
         while True:
             try:
                 batch = next(batches, None)
-                values = [] if batch is None else batch.column(column).to_pylist()
+                read = [] if batch is None else [batch.column(name).to_pylist() for name in texts]
             except (OSError, ValueError, arrow.ArrowException) as error:
                 raise _unreadable(path, error) from error
             if batch is None:
                 return
-            for row, value in enumerate(values):
-                yield batch, row, value, Origin(str(path), next(numbers))
+            for row, values in enumerate(zip(*read, strict=True)):
+                yield batch, row, values, Origin(str(path), next(numbers))
 
     def parse(found: tuple[Any, int, Any, Origin]) -> Iterator[Place]:
-        batch, row, value, origin = found
-        text = text_in(value, column, origin)
-        require_writable(text, f"column {column!r}", origin)
-        yield Place(text, batch, row)
+        batch, row, values, origin = found
+        for name, value in zip(texts, values, strict=True):
+            require_writable(text_in(value, name, origin), f"column {name!r}", origin)
+        yield Place(text_in(values[0], column, origin), batch, row, origin)
 
     if not file.metadata.num_rows:
         raise InputError(f"{path}: no rows; expected at least one")
-    return Columns(schema.with_metadata(metadata or None), records(path, rows(), parse, skip_bad_lines))
+    return Columns(schema.with_metadata(metadata or None), records(path, rows(), parse, skip_bad_lines, warn))
 
 
 def write_columns(corpus: Columns, path: PathLike) -> None:
     """Write the corpus as an Arrow file. An error on the way, in the reading of the corpus too, leaves no file."""
     arrow = pyarrow_or_error()
     schema = arrow.schema([("text", arrow.string()), *corpus.schema], metadata=corpus.schema.metadata)
+    if views := [field.name for field in corpus.schema if str(field.type).endswith("_view")]:
+        raise InputError(
+            f"column {views[0]!r} is of Arrow's views, which it cannot take rows of; expected plain strings"
+        )
     with (
         atomic_path(path) as unfinished,
         arrow.OSFile(str(unfinished), "wb") as file,
@@ -182,6 +219,23 @@ class ArrowColumns:
         """The Arrow table of the corpus's own columns, of the same rows."""
         return self._table().slice(first, last - first).remove_column(0)
 
+    def take(self, rows: NDArray[np.int32]) -> dict[str, list[Any]]:
+        """All columns, the text as "text", of the rows of these numbers, in their order."""
+        arrow = pyarrow_or_error()
+        table = self._table()
+        batches = table.to_batches()
+        ends = np.cumsum([len(batch) for batch in batches])
+        order = np.argsort(rows, kind="stable")
+        of = np.searchsorted(ends, rows[order], side="right")  # the batch of each
+        parts = [
+            batches[number].take(arrow.array(rows[order[of == number]] - (ends[number] - len(batches[number]))))
+            for number in np.unique(of).tolist()
+        ]
+        back = np.empty_like(order)
+        back[order] = np.arange(len(order))
+        found = arrow.Table.from_batches(parts, schema=table.schema).to_pydict()
+        return {name: [values[at] for at in back] for name, values in found.items()}
+
     def _table(self) -> Any:
         """It takes no memory until its rows are looked at."""
         arrow = pyarrow_or_error()
@@ -189,7 +243,7 @@ class ArrowColumns:
             return arrow.ipc.open_stream(arrow.memory_map(self._path)).read_all()
         except (OSError, ValueError) as error:
             said = " ".join(str(error).split())
-            raise InputError(f"{self._path}: {said}; expected an Arrow file of a corpus") from error
+            raise InputError(f"{self._path}: {said}; expected an Arrow file of a corpus; remove it") from error
 
 
 def _kinds(rows: Iterable[Row]) -> Mapping[str, type]:

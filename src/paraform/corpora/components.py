@@ -4,6 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
+import numpy as np
+from numpy.typing import NDArray
+
 from paraform.records import Pair, require_records
 
 
@@ -33,17 +36,35 @@ def clusters(pairs: Iterable[Pair]) -> list[Pair]:
 
 def components(nodes: int, edges: Iterable[tuple[int, int]]) -> list[int]:
     """One node of the connected component of each node, the same of all of its nodes."""
-    parent = list(range(nodes))
+    parents_N = np.arange(nodes, dtype=np.int32)
+    join(parents_N, np.array(list(edges), np.int32).reshape(-1, 2))
+    roots: list[int] = roots_of(parents_N, parents_N).tolist()
+    return roots
 
-    def root(node: int) -> int:
-        while parent[node] != node:
-            parent[node] = parent[parent[node]]  # halves the path, so that long chains stay cheap
-            node = parent[node]
-        return node
 
-    for one, other in edges:
-        parent[root(other)] = root(one)
-    return [root(node) for node in range(nodes)]
+def join(parents_N: NDArray[np.int32], edges_E2: NDArray[np.int32]) -> None:
+    """Make one component of those of both ends of each edge, in a forest of N nodes, whose edges may come in parts.
+
+    Args:
+        parents_N: changed in place; a node's parent is below it, or it is a root, the least node of its component,
+            and its own parent.
+    """
+    while True:
+        ends_E2 = roots_of(parents_N, edges_E2)
+        edges_E2 = ends_E2[ends_E2[:, 0] != ends_E2[:, 1]]
+        if not len(edges_E2):
+            return
+        np.minimum.at(parents_N, edges_E2.max(1), edges_E2.min(1))
+        nodes = np.unique(edges_E2)
+        while not np.array_equal(above := parents_N[parents_N[nodes]], parents_N[nodes]):
+            parents_N[nodes] = above  # twice as far up, so that long chains stay cheap
+
+
+def roots_of(parents_N: NDArray[np.int32], nodes: NDArray[np.int32]) -> NDArray[np.int32]:
+    """The root above each of these nodes."""
+    while not np.array_equal(above := parents_N[nodes], nodes):
+        nodes = above
+    return nodes
 
 
 def _identity(text: str) -> str:

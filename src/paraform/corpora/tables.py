@@ -200,16 +200,16 @@ def rows_with(
 def pair_rows(
     path: PathLike, columns: Sequence[str], format: str | None = None, *, skip_bad_lines: bool = False
 ) -> Iterator[PairRow]:
-    """The rows of a table by the names of two columns with texts, and of one that says something of the two.
+    """The rows of a table by the names of two columns with texts and, perhaps, of one that says something of the two.
 
     Raises: InputError as `rows_with`, and for a second text that is none.
     """
-    _, second, value = columns
+    second, value = columns[1], columns[2:]
 
     def parse(row: Row) -> Iterator[PairRow]:
         source, target = row.text, text_in(row.fields[second], second, row.origin)
         sides = Sentence(source, origin=row.origin), Sentence(target, origin=row.origin)
-        yield PairRow(*sides, row.fields[value], row.origin)
+        yield PairRow(*sides, row.fields[value[0]] if value else None, row.origin)
 
     return records(path, rows_with(path, columns, format, skip_bad_lines=skip_bad_lines), parse, skip_bad_lines)
 

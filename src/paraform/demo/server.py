@@ -6,41 +6,34 @@ typed is written to a log, or kept when its answer is out.
 
 from __future__ import annotations
 
-import asyncio
-import base64
-import hashlib
 import json
 import logging
-import re
-import socket
-import sys
 import webbrowser
-from collections.abc import AsyncIterator, Awaitable, Callable, Iterable, Mapping, MutableMapping
-from contextlib import asynccontextmanager
-from functools import partial
+from collections.abc import AsyncIterator, Callable, Iterator
+from contextlib import asynccontextmanager, contextmanager
 from importlib import resources
 from typing import Any
-from urllib.parse import urlsplit
 
-import uvicorn
 from starlette.applications import Starlette
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, Response
+from starlette.responses import HTMLResponse
 from starlette.routing import Route
-from starlette.types import ASGIApp, Receive, Scope, Send
 
-from paraform import InputError
 from paraform.demo.answers import Answers
-from paraform.demo.asking import Field, number, read, refused, text, texts
-from paraform.demo.worker import Answer, BusyError, Worker
+from paraform.service.answering import Question, Respond, answering, constant, refuse
+from paraform.service.asking import Field, Limits, list_of, number, read, text_of
+from paraform.service.gathering import Gatherer, Work
+from paraform.service.guard import LOCAL, Guard, as_json, policy_of
+from paraform.service.listening import address_of, listen, server_of
 
 MOST_WAITING = 16
-MOST_CONNECTIONS = 256
-LOCAL = frozenset({"127.0.0.1", "localhost", "::1"})
-"""Names of this machine. A page from elsewhere whose name was made to lead here (DNS rebinding) has another."""
+SECONDS = 600.0  # for an answer
+MOST_EXEMPLARS = 4
+LIMITS = Limits(size=32_768, characters=300, count=MOST_EXEMPLARS)
+"""A few sentences, which a laptop answers in seconds; all texts at once, every character escaped, are fewer bytes."""
 
-Respond = Callable[[Request], Awaitable[Response]]
+Answer = dict[str, Any]
 
 
 def make_app(
@@ -55,33 +48,33 @@ def make_app(
     Args:
         hosts: names that the server may be called by; None: any.
         framed_by: what may show the page inside its own, besides itself, as the policy `frame-ancestors` has it.
-        most_waiting: questions that wait for the models; one more is told that many are asking.
+        most_waiting: questions that wait for the models; one more is told that too much waits.
     """
-    worker = Worker(most_waiting)
-    worker.ask(answers.warm)
+    gatherer = Gatherer(most_waiting)
+    gatherer.ask(_work("warm", lambda **given: answers.warm()), [{}])
     pages = {"/": _resource("page.html"), "/report": _resource("report.html")}
-    policy = _policy(pages.values(), framed_by)
+    text = text_of(LIMITS)
     asked: dict[str, tuple[Callable[..., Answer], dict[str, Field]]] = {
-        "say": (answers.say, {"text": text, "like": texts}),
-        "forms": (answers.forms, {"text": text}),
-        "same": (answers.same, {"first": text, "second": text}),
-        "walk": (answers.walk, {"first": text, "second": text}),
-        "sample": (answers.sample, {"seed": number}),
+        "say": (answers.say, {"text": Field(text), "like": Field(list_of(text, LIMITS))}),
+        "forms": (answers.forms, {"text": Field(text)}),
+        "same": (answers.same, {"first": Field(text), "second": Field(text)}),
+        "walk": (answers.walk, {"first": Field(text), "second": Field(text)}),
+        "sample": (answers.sample, {"seed": Field(number(0, 2**31 - 1))}),
     }
 
     routes = [
-        *(Route(path, _constant(HTMLResponse(page))) for path, page in pages.items()),
-        Route("/api/sheet", _constant(_json(_sheet()))),
-        *(Route(f"/api/{name}", _question(worker, *how), methods=["POST"]) for name, how in asked.items()),
+        *(Route(path, constant(HTMLResponse(page))) for path, page in pages.items()),
+        Route("/api/sheet", constant(as_json(_sheet()))),
+        *(Route(f"/api/{name}", _respond(name, *how, gatherer), methods=["POST"]) for name, how in asked.items()),
     ]
 
     @asynccontextmanager
     async def lifespan(app: Starlette) -> AsyncIterator[None]:
         yield
-        worker.close()
+        gatherer.close()
 
-    app = Starlette(routes=routes, exception_handlers={HTTPException: _refuse}, lifespan=lifespan)
-    app.add_middleware(_Guard, hosts=hosts, policy=policy)
+    app = Starlette(routes=routes, exception_handlers={HTTPException: refuse}, lifespan=lifespan)
+    app.add_middleware(Guard, hosts=hosts, policy=policy_of(pages.values(), framed_by))
     return app
 
 
@@ -106,45 +99,51 @@ def serve(
     Raises: KeyboardInterrupt when it ends; InputError if the address is none, OSError if it cannot be had.
     """
     hosts = LOCAL if host in LOCAL else None
-    with _listening(host, port) as listening:
-        port = listening.getsockname()[1]
+    with listen(host, port) as listening:
         app = make_app(Answers(device), hosts=hosts, framed_by=framed_by)
-        address = f"http://{f'[{host}]' if ':' in host else host}:{port}/"
+        address = address_of(host, listening)
         tell(address)
         if open_page:
             webbrowser.open(address)
-        server = uvicorn.Server(
-            uvicorn.Config(
-                app,
-                access_log=False,
-                log_config=None,
-                log_level=logging.CRITICAL,  # what goes wrong we say ourselves, without anybody's text
-                lifespan="off",  # whose end would wait for the models
-                ws="none",
-                limit_concurrency=MOST_CONNECTIONS,
-                timeout_graceful_shutdown=0,
-                server_header=False,
-                proxy_headers=False,
-            )
-        )
-        server.run(sockets=[listening])
+        server_of(app, lifespan="off").run(sockets=[listening])  # its end would wait for the models
     raise KeyboardInterrupt  # it ended by Ctrl-C where Python ignores that: a script's job in the background
 
 
-def _listening(host: str, port: int) -> socket.socket:
+def _respond(name: str, answer: Callable[..., Answer], fields: dict[str, Field], gatherer: Gatherer) -> Respond:
+    async def ask(request: Request) -> Question:
+        given = await read(request, fields, LIMITS)
+        return Question(_work(name, answer), [given], lambda answers: dict(answers[0]))
+
+    return answering(ask, gatherer, seconds=SECONDS, what="the page")
+
+
+def _work(name: str, answer: Callable[..., Answer]) -> Work:
+    """A question by itself, answered with `notes`, what the library warned of."""
+
+    def compute(items: list[dict[str, Any]]) -> list[Answer]:
+        with _warnings() as notes:
+            return [{**answer(**given), "notes": notes} for given in items]
+
+    return Work(name, object(), compute, lambda given: 1, 1)
+
+
+@contextmanager
+def _warnings() -> Iterator[list[str]]:
+    """What the library warns of in the block: for who asked, and not for anyone's log."""
+    found: list[str] = []
+
+    def keep(record: logging.LogRecord) -> bool:
+        # The command has counts come that it sums up, "0 of 7 texts are longer", which are no warning by themselves.
+        if record.levelno >= logging.WARNING:
+            found.append(record.getMessage())
+        return False
+
+    logger = logging.getLogger("paraform")
+    logger.addFilter(keep)
     try:
-        family, kind, _, _, address = socket.getaddrinfo(host, int(port), type=socket.SOCK_STREAM)[0]
-    except (socket.gaierror, UnicodeError):
-        raise InputError(f"host {host!r} is no address of this machine; expected one such as 127.0.0.1") from None
-    listening = socket.socket(family, kind)
-    try:
-        listening.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        listening.bind(address)
-        listening.listen(MOST_CONNECTIONS)
-    except OSError as error:
-        listening.close()
-        raise OSError(error.errno, error.strerror, f"{host}:{port}") from error
-    return listening
+        yield found
+    finally:
+        logger.removeFilter(keep)
 
 
 def _resource(name: str) -> str:
@@ -156,112 +155,3 @@ def _sheet() -> dict[str, Any]:
     first, *items = map(json.loads, _resource("sheet.jsonl").splitlines())
     systems = json.loads(_resource("key.json"))["systems"]
     return {**first, "items": items, "systems": {name: row["items"] for name, row in systems.items()}}
-
-
-def _policy(pages: Iterable[str], framed_by: str) -> str:
-    """The content security policy: the pages' own scripts and styles, own addresses, and nothing from elsewhere."""
-    whole = "".join(pages)
-    rules = [
-        "default-src 'none'",
-        *(f"{part}-src {_digests(whole, part)}" for part in ("script", "style")),
-        "connect-src 'self'",
-        "frame-src 'self'",
-        "img-src data:",
-        "base-uri 'none'",
-        "form-action 'none'",
-        f"frame-ancestors 'self' {framed_by}".strip(),
-    ]
-    return "; ".join(rules)
-
-
-def _digests(pages: str, part: str) -> str:
-    found = re.findall(rf"<{part}>(.*?)</{part}>", pages, re.DOTALL)
-    digests = [base64.b64encode(hashlib.sha256(text.encode()).digest()).decode() for text in found]
-    return " ".join(f"'sha256-{digest}'" for digest in digests)
-
-
-class _Guard:
-    """Looks at the name that the server is called by, and sets what every answer says to browsers."""
-
-    def __init__(self, app: ASGIApp, *, hosts: frozenset[str] | None, policy: str) -> None:
-        self.app = app
-        self.hosts = hosts
-        self.headers = [
-            (b"content-security-policy", policy.encode()),
-            (b"x-content-type-options", b"nosniff"),
-            (b"referrer-policy", b"no-referrer"),
-            (b"cross-origin-resource-policy", b"same-origin"),
-            (b"cache-control", b"no-store"),
-        ]
-
-    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        if scope["type"] != "http":  # the server's own start and end
-            await self.app(scope, receive, send)
-            return
-
-        async def with_headers(message: MutableMapping[str, Any]) -> None:
-            if message["type"] == "http.response.start":
-                message["headers"] = [*message.get("headers", []), *self.headers]
-            await send(message)
-
-        if self.hosts is not None and not _called_by(Request(scope).headers.get("host", ""), self.hosts):
-            answer = _json({"error": "This page is for its own machine; open it as http://127.0.0.1 …"}, 421)
-            await answer(scope, receive, with_headers)
-            return
-        await self.app(scope, receive, with_headers)
-
-
-def _called_by(host: str, hosts: frozenset[str]) -> bool:
-    try:
-        return urlsplit(f"//{host}").hostname in hosts
-    except ValueError:
-        return False
-
-
-def _constant(response: Response) -> Respond:
-    async def respond(request: Request) -> Response:
-        return response
-
-    return respond
-
-
-def _question(worker: Worker, answer: Callable[..., Answer], fields: dict[str, Field]) -> Respond:
-    async def respond(request: Request) -> Response:
-        given = await read(request, fields)
-        try:
-            waiting = asyncio.wrap_future(worker.ask(partial(answer, **given)))
-            while not (await asyncio.wait({waiting}, timeout=1))[0]:
-                if await request.is_disconnected():  # nobody waits for it
-                    waiting.cancel()
-                    return Response(status_code=499)
-            return _json(waiting.result())
-        except BusyError:
-            raise HTTPException(503, "Many are asking just now; try again in a moment.", {"Retry-After": "2"}) from None
-        except InputError as error:
-            raise refused(f"{error}.") from None
-        except Exception as error:
-            _tell_fault(error)
-            raise refused("Something went wrong here; another text may do.", 500) from None
-
-    return respond
-
-
-def _tell_fault(error: BaseException) -> None:
-    """What went wrong and where, on stderr; not the message, which may hold what somebody typed."""
-    place = error.__traceback__
-    while place is not None and place.tb_next is not None:
-        place = place.tb_next
-    where = "" if place is None else f" at {place.tb_frame.f_code.co_filename}:{place.tb_lineno}"
-    print(f"paraform: the page: {type(error).__name__}{where}", file=sys.stderr)
-
-
-async def _refuse(request: Request, error: Exception) -> Response:
-    status, said, headers = 500, "Something went wrong here.", None
-    if isinstance(error, HTTPException):
-        status, said, headers = error.status_code, error.detail, error.headers
-    return _json({"error": said}, status, headers)
-
-
-def _json(value: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
-    # ASCII, so that whatever text it holds can be written
-    return Response(json.dumps(value), status, headers, media_type="application/json")

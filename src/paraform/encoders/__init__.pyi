@@ -11,7 +11,6 @@ from .sentence_vectors import read_vectors as read_vectors
 from .torch_settings import best_dtype as best_dtype
 from .torch_settings import bfloat16_products as bfloat16_products
 from .torch_settings import float32_products as float32_products
-from .torch_settings import one_thread as one_thread
 from .torch_settings import product_autocast as product_autocast
 from .torch_settings import product_dtype as product_dtype
 from .transformers_modules import dimension_of as dimension_of

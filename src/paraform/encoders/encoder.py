@@ -29,6 +29,8 @@ from paraform.encoders.unread import are_unread, unread_texts
 from paraform.progress import track
 from paraform.records import (
     InputError,
+    Texts,
+    listed,
     require_count,
     require_kind,
     require_text,
@@ -106,7 +108,7 @@ class Encoder:
 
     def encode(
         self,
-        texts: Sequence[str],
+        texts: str | Texts,
         *,
         layer: int | None = None,
         pooling: Pooling | None = None,
@@ -114,7 +116,7 @@ class Encoder:
         batch_tokens: int = 2048,
         progress: bool = False,
     ) -> npt.NDArray[np.float32]:
-        """One vector a text: float32 [B, D].
+        """One vector a text: float32 [B, D]; of one text that is no list [D].
 
         Args:
             layer: 0 the embeddings … `num_layers`, negative from the end; None: the encoder's own.
@@ -132,8 +134,8 @@ class Encoder:
         if pooling is not None and pooling not in POOLINGS:
             raise InputError(f"pooling {str(pooling)[:40]!r}; expected {', '.join(POOLINGS)}")
         dense = self.dense if layer is None and pooling is None else None  # it was made for these
-        return self._encode(
-            texts,
+        vectors = self._encode(
+            listed(texts),
             [self.layer if layer is None else layer],
             pooling or self.pooling,
             dense,
@@ -141,6 +143,7 @@ class Encoder:
             batch_tokens=batch_tokens,
             progress=progress,
         )
+        return vectors[0] if isinstance(texts, str) else vectors
 
     def mean_of_layers(
         self, texts: Sequence[str], *, batch_tokens: int = 2048, progress: bool = False
@@ -165,7 +168,7 @@ class Encoder:
 
     def _encode(
         self,
-        texts: Sequence[str],
+        texts: Texts,
         layers: Sequence[int],
         pooling: Pooling,
         dense: Dense | None,
@@ -202,7 +205,13 @@ class Encoder:
         self, texts: Sequence[str], name: str = "", *, batch_size: int = 0, seed: int = 0, progress: bool = False
     ) -> npt.NDArray[np.float32]:
         """`encode`, as every model that embeds is asked (`capabilities.Embedder`)."""
-        return self.encode(texts, batch_tokens=tokens_of(batch_size), progress=progress)
+        return self.encode(require_texts(texts), batch_tokens=tokens_of(batch_size), progress=progress)
+
+    def lengths(self, texts: Sequence[str]) -> list[int]:
+        """How many tokens each text has, those behind `max_tokens` too, special tokens counted."""
+        empty, *encodings = self._tokenizer.encode_batch_fast(["", *require_texts(texts)])
+        further = [sum(len(part.ids) - len(empty.ids) for part in one.overflowing) for one in encodings]
+        return [len(one.ids) + more for one, more in zip(encodings, further, strict=True)]
 
     def unread(self, texts: Sequence[str]) -> npt.NDArray[np.bool_]:
         """As `capabilities.TellsUnread` has it; `encoders.unread` says which words count."""

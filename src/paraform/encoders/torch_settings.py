@@ -1,4 +1,4 @@
-"""Settings of torch for the whole process: the numbers that matrix products are of, and how many threads compute.
+"""Settings of torch for the whole process: the numbers that matrix products are of.
 
 Products are of what a machine multiplies fastest, or of what `$PARAFORM_PRODUCTS` says; "int8" is of encoders like BERT
 alone (`encoders.int8_linear`), and all else then float32. What torch makes of bfloat16 depends on the processor.
@@ -26,8 +26,6 @@ _mkldnn: Any = torch.backends.mkldnn  # its types lack `matmul`
 _lock = threading.Lock()
 _inside = 0  # how many callers of `bfloat16_products` are, in all threads
 _before: tuple[str, bool, bool] = ("", True, True)  # torch's before the first: precision, oneDNN, fused attention
-_alone = 0  # how many callers of `one_thread` are, in all threads
-_threads = 0  # that torch took before the first of them
 
 
 def asked_dtype() -> torch.dtype | None:
@@ -138,28 +136,3 @@ def float32_products(device: torch.device) -> Iterator[None]:
         with _lock:
             _inside = inside
             _set(*setting)
-
-
-@contextmanager
-def one_thread(when: bool = True) -> Iterator[None]:
-    """Inside, torch computes in the calling thread alone, if `when` holds; then it takes as many threads as before.
-
-    For little work: the threads of a product wait for one another without giving up their cores, so that where another
-    program keeps one of them busy a sentence takes fifteen times as long.
-    """
-    global _alone, _threads
-    if not when:
-        yield
-        return
-    with _lock:
-        found = torch.get_num_threads()  # asked in every thread: the first question sets the thread's own number
-        if _alone == 0:  # else a thread that is new to torch finds the number of another caller, 1
-            _threads = found
-        _alone += 1
-    torch.set_num_threads(1)
-    try:
-        yield
-    finally:
-        with _lock:
-            _alone -= 1
-            torch.set_num_threads(_threads)

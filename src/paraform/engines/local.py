@@ -13,8 +13,8 @@ from multiprocessing.connection import Connection
 from multiprocessing.context import SpawnProcess
 from typing import final
 
-from paraform.engines.cores import cores
 from paraform.engines.work import ONE_THREAD, Done, Ended, Killed, Opened, Work
+from paraform.threads import cores
 
 SECONDS_TO_EXIT = 5.0
 

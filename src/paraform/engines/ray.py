@@ -15,9 +15,9 @@ import tempfile
 from collections.abc import Iterator
 from typing import Any, BinaryIO, final
 
-from paraform.engines.cores import cores
 from paraform.engines.work import ONE_THREAD, Done, Ended, Killed, Opened, Work
 from paraform.records import InputError, counted
+from paraform.threads import cores
 
 try:
     import ray
@@ -50,7 +50,7 @@ def actors(work: Work, workers: int | None, address: str | None, *, most: int) -
         most: workers that there is work for.
     Raises: InputError if the cluster cannot be reached.
     """
-    with _connected(address, workers):
+    with connected(address, workers):
         cpus: float = ray.cluster_resources().get("CPU", 1)  # type: ignore[no-untyped-call] # Ray has no type for it
         with contextlib.closing(Actors(work, min(most, workers or max(1, int(cpus))))) as crew:
             yield crew
@@ -140,7 +140,7 @@ def _line(error: Exception) -> str:
 
 
 @contextlib.contextmanager
-def _connected(address: str | None, workers: int | None) -> Iterator[None]:
+def connected(address: str | None, workers: int | None) -> Iterator[None]:
     """This process as a driver of the cluster; where it is one already, it stays one.
 
     Args:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from contextlib import AbstractContextManager, closing
+from contextlib import AbstractContextManager, closing, contextmanager
 from dataclasses import dataclass
 from typing import Literal
 
@@ -64,6 +64,18 @@ def run(work: Work, count: int, *, engine: Engine = LOCAL, progress: str | None 
 def rows_of(chunk: int, size: int, count: int) -> tuple[int, int]:
     """The first row of a chunk and the row after its last, of `count` rows in chunks of `size`."""
     return min(chunk * size, count), min((chunk + 1) * size, count)
+
+
+@contextmanager
+def kept_open(engine: Engine) -> Iterator[None]:
+    """What `run` does in the block with this engine is on one connection to its cluster, or on one that it starts."""
+    if engine.name == "local":
+        yield
+        return
+    from paraform.engines.ray import connected  # Ray is an extra
+
+    with connected(engine.address, engine.workers):
+        yield
 
 
 def _results(work: Work, count: int, engine: Engine, progress: str | None) -> Iterator[bytes]:

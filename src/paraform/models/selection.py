@@ -40,14 +40,12 @@ def select_exemplars(
         trees: `like` are trees in brackets, which may be of one label.
     Raises: InputError if an exemplar is one word, or the numbers do not match. (An empty one is told by who reads it.)
     """
-    if isinstance(sources, str) or isinstance(like, str):
-        raise InputError("a string where a list is expected; write model.paraphrase([source], like=[exemplar])")
     sources = require_texts(sources)
     if like is None:
         require_count(num, "num", 1, len(bank))
         # Each source has its own draw, so that its exemplars do not depend on its neighbours.
         return [random.Random(f"{seed} {source}").sample(bank, num) for source in sources]
-    if not isinstance(like, Iterable):
+    if not isinstance(like, Iterable) or isinstance(like, str):
         raise InputError(f"like is of type {type(like).__name__}; expected exemplars, or a list of them a source")
     rows = [require_texts([item] if isinstance(item, str) or not isinstance(item, Iterable) else item) for item in like]
     for text in (text for row in rows for text in row):

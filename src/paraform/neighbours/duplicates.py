@@ -14,11 +14,13 @@ from numpy.typing import NDArray
 
 from paraform.capabilities import Embed, Embedder, JudgesMeaning, unread_by
 from paraform.checkpoint import load, signature_of
+from paraform.checkpoint.abilities import require_able
 from paraform.corpora.components import components
 from paraform.evaluation.content import finite_vectors
 from paraform.neighbours.apart import Kind, differs
 from paraform.neighbours.near_pairs import Search, near_pairs, require_threshold
 from paraform.records import InputError, require_texts
+from paraform.threads import in_threads
 
 THRESHOLDS = {"minilm": 0.79, "minilm-disentangled": 0.8, "minilm-par": 0.89, "compact": 0.75}
 """Of each embedded encoder the cosine from which on 95 % of the pairs found among held-out questions, Quora's dev.tsv,
@@ -72,6 +74,7 @@ def duplicates(
     keep_apart: Collection[Kind] = (),
     verify: JudgesMeaning | None = None,
     verify_threshold: float = VERIFIED,
+    threads: int | None = None,
     progress: bool = False,
 ) -> Duplicates:
     """Pairs of texts whose vectors' cosine reaches a threshold, and the clusters that they make.
@@ -90,41 +93,45 @@ def duplicates(
         keep_apart: pairs that differ in one of these (`apart.differs`) are none, however near they are.
         verify: reads both texts of every pair that is left; None: all stay.
         verify_threshold: above 0, at most 1: the least `same` of a pair that stays.
+        threads: that compute on a CPU; None: as before (`paraform.threads`).
         progress: say on stderr how far it is.
     Raises: InputError for what are no texts, a model that does not embed, a missing threshold; and as `near_pairs`.
     """
     given = require_texts(texts)
-    model: Embedder = load(encoder) if isinstance(encoder, str) else encoder
-    if not isinstance(model, Embedder):
-        raise InputError(f"{getattr(model, 'kind', type(model).__name__)}; expected a model that embeds")
-    name = encoder if isinstance(encoder, str) else ""
-    least = usual_threshold(model, name, vectors) if threshold is None else threshold
-    require_threshold(least)
-    if not 0 < verify_threshold <= 1:
-        raise InputError(f"verify_threshold: {verify_threshold}; expected a number above 0, at most 1")
-    copies: dict[str, list[int]] = {}
-    for number, text in enumerate(given):
-        copies.setdefault(text, []).append(number)
-    different = list(copies)
-    unread_N = unread_by(model, different)
-    read_N = np.flatnonzero(~unread_N)
-    how: dict[str, Any] = {"batch_size": batch_size, "seed": seed, "progress": progress}
-    vectors_ND = vectors_of([different[number] for number in read_N], lambda part: model.embed(part, vectors, **how))
-    found = near_pairs(vectors_ND, least, search=search, seed=seed, device=model.device, progress=progress)
-    alike_Q2 = same_letters(different, np.flatnonzero(unread_N))
-    rows_P2 = np.concatenate([alike_Q2, read_N[found.rows]])
-    cosines_P = np.concatenate([np.ones(len(alike_Q2), np.float32), found.cosines])
-    near = [(different[one], different[other]) for one, other in rows_P2.tolist()]
-    by_minilm = verify is not None and is_embedded(model, "minilm", name, vectors)
-    why: list[Kind | Literal["meaning"] | None] = [differs(*pair, keep_apart) if keep_apart else None for pair in near]
-    same_P = None
-    if verify is not None:
-        left = np.flatnonzero([kind is None for kind in why]).tolist()
-        known = cosines_P[left] if by_minilm else None
-        same_P = np.ones(len(near), np.float32)
-        same_P[left] = judged([near[at] for at in left], verify, known, batch_size or ROWS, progress)
-        for at in np.flatnonzero(same_P < verify_threshold):
-            why[at] = JUDGED
+    with in_threads(threads):
+        model = embedder_of(encoder)
+        name = encoder if isinstance(encoder, str) else ""
+        least = usual_threshold(model, name, vectors) if threshold is None else threshold
+        require_threshold(least)
+        if not 0 < verify_threshold <= 1:
+            raise InputError(f"verify_threshold: {verify_threshold}; expected a number above 0, at most 1")
+        copies: dict[str, list[int]] = {}
+        for number, text in enumerate(given):
+            copies.setdefault(text, []).append(number)
+        different = list(copies)
+        unread_N = unread_by(model, different)
+        read_N = np.flatnonzero(~unread_N)
+        how: dict[str, Any] = {"batch_size": batch_size, "seed": seed, "progress": progress}
+        vectors_ND = vectors_of(
+            [different[number] for number in read_N], lambda part: model.embed(part, vectors, **how)
+        )
+        found = near_pairs(vectors_ND, least, search=search, seed=seed, device=model.device, progress=progress)
+        alike_Q2 = same_letters(different, np.flatnonzero(unread_N))
+        rows_P2 = np.concatenate([alike_Q2, read_N[found.rows]])
+        cosines_P = np.concatenate([np.ones(len(alike_Q2), np.float32), found.cosines])
+        near = [(different[one], different[other]) for one, other in rows_P2.tolist()]
+        by_minilm = verify is not None and is_embedded(model, "minilm", name, vectors)
+        why: list[Kind | Literal["meaning"] | None] = [
+            differs(*pair, keep_apart) if keep_apart else None for pair in near
+        ]
+        same_P = None
+        if verify is not None:
+            left = np.flatnonzero([kind is None for kind in why]).tolist()
+            known = cosines_P[left] if by_minilm else None
+            same_P = np.ones(len(near), np.float32)
+            same_P[left] = judged([near[at] for at in left], verify, known, batch_size or ROWS, progress)
+            for at in np.flatnonzero(same_P < verify_threshold):
+                why[at] = JUDGED
     together_P = np.array([kind is None for kind in why], np.bool_)
     rows_P2, cosines_P = rows_P2[together_P], cosines_P[together_P]
     same_P = None if same_P is None else same_P[together_P]
@@ -147,6 +154,13 @@ def duplicates(
     )
 
 
+def embedder_of(encoder: Embedder | str) -> Embedder:
+    """The model itself, or that of a name that `load` takes. Raises: InputError if it does not embed."""
+    found = load(encoder) if isinstance(encoder, str) else encoder
+    model: Embedder = require_able(found, Embedder, "a model that embeds")
+    return model
+
+
 def judged(
     pairs: Sequence[tuple[str, str]],
     judge: JudgesMeaning,
@@ -167,8 +181,13 @@ def judged(
 def same_letters(texts: Sequence[str], chosen: Sequence[int] | NDArray[np.int64]) -> NDArray[np.int64]:
     """Those of the chosen texts that differ in case and white space alone, each with the first such: [Q, 2]."""
     first: dict[str, int] = {}
-    kept = [(first.setdefault(" ".join(texts[number].casefold().split()), number), number) for number in chosen]
+    kept = [(first.setdefault(letters_of(texts[number]), number), number) for number in chosen]
     return np.array([pair for pair in kept if pair[0] != pair[1]], np.int64).reshape(-1, 2)
+
+
+def letters_of(text: str) -> str:
+    """The text without what differs in case and white space."""
+    return " ".join(text.casefold().split())
 
 
 def vectors_of(texts: Sequence[str], embed: Embed) -> NDArray[np.float32]:

@@ -126,9 +126,15 @@ def _exact(units_ND: NDArray[np.float32], threshold: float, device: torch.device
         for some_P2 in torch.split(
             near_P2, max(1, CHECKED // vectors_ND.shape[1])
         ):  # the same number, whichever way the pair was found
-            cosines_P = (vectors_ND[some_P2[:, 0]] * vectors_ND[some_P2[:, 1]]).sum(1)
+            cosines_P = cosines_of(vectors_ND, some_P2)
             kept_P = cosines_P >= threshold
             yield some_P2[kept_P].int().cpu().numpy(), cosines_P[kept_P].cpu().numpy()
+
+
+def cosines_of(units_ND: Tensor, pairs_P2: Tensor) -> Tensor:
+    """Of each pair of rows, [P], in float32: whoever asks gets the same."""
+    cosines_P: Tensor = (units_ND[pairs_P2[:, 0]] * units_ND[pairs_P2[:, 1]]).sum(1)
+    return cosines_P
 
 
 Tiles: TypeAlias = Iterator[tuple[Tensor, int, int]]  # which cosines may reach the threshold, first row, first column
@@ -190,20 +196,29 @@ def _by_index(units_ND: NDArray[np.float32], threshold: float, seed: int, progre
     count, width = units_ND.shape
     if not count:
         return
-    cells = max(1, min(round(CELLS * count**0.5), count // A_CELL))
-    quantizer = faiss.IndexFlatIP(width)
-    index: Any = faiss.IndexIVFFlat(quantizer, width, cells, faiss.METRIC_INNER_PRODUCT)
-    index.cp.seed = seed % 2**31
-    index.nprobe = min(cells, PROBED)
+    cells = cells_for(count)
     drawn = np.random.default_rng(seed).permutation(count)[: A_CELL * cells]
-    index.cp.min_points_per_centroid = 1  # of fewer than a cell's it complains on stderr
-    index.train(units_ND[drawn])
-    index.add(units_ND)
-    starts = range(0, count, QUERIES)
-    for start in track(starts, "searching", show=progress):
-        ends_Q, cosines_P, others_P = index.range_search(units_ND[start : start + QUERIES], threshold)
-        rows_P = np.repeat(np.arange(start, start + len(ends_Q) - 1), np.diff(ends_Q.astype(np.int64)))
-        apart = rows_P != others_P
-        rows_P, others_P, cosines_P = rows_P[apart], others_P[apart], cosines_P[apart]
-        # A pair may be found from either side, or from one alone: the cells of the two need not be each other's.
-        yield np.stack([np.minimum(rows_P, others_P), np.maximum(rows_P, others_P)], 1).astype(np.int32), cosines_P
+    before = faiss.omp_get_max_threads()
+    faiss.omp_set_num_threads(torch.get_num_threads())  # by itself it takes all cores
+    try:
+        index: Any = faiss.IndexIVFFlat(faiss.IndexFlatIP(width), width, cells, faiss.METRIC_INNER_PRODUCT)
+        index.cp.seed = seed % 2**31
+        index.nprobe = min(cells, PROBED)
+        index.cp.min_points_per_centroid = 1  # of fewer than a cell's it complains on stderr
+        index.train(units_ND[drawn])
+        index.add(units_ND)
+        starts = range(0, count, QUERIES)
+        for start in track(starts, "searching", show=progress):
+            ends_Q, cosines_P, others_P = index.range_search(units_ND[start : start + QUERIES], threshold)
+            rows_P = np.repeat(np.arange(start, start + len(ends_Q) - 1), np.diff(ends_Q.astype(np.int64)))
+            apart = rows_P != others_P
+            rows_P, others_P, cosines_P = rows_P[apart], others_P[apart], cosines_P[apart]
+            # A pair may be found from either side, or from one alone: the cells of the two need not be each other's.
+            yield np.stack([np.minimum(rows_P, others_P), np.maximum(rows_P, others_P)], 1).astype(np.int32), cosines_P
+    finally:
+        faiss.omp_set_num_threads(before)
+
+
+def cells_for(count: int) -> int:
+    """How many cells so many vectors are put into."""
+    return max(1, min(round(CELLS * math.sqrt(count)), count // A_CELL))

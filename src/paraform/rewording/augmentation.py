@@ -49,7 +49,7 @@ class Tally:
 
 class Texts:
     """The texts of a table and their labels, so that none is made twice, or under two. Of each 8 bytes of a digest are
-    held.
+    held, which take 90 here.
 
     Args:
         column: that of the labels; None: there are none.
@@ -76,7 +76,7 @@ class Texts:
         if self.column is None:
             return 0
         require_column(self.column, row.fields, row.origin)
-        return self._numbers.setdefault(json.dumps(row.fields[self.column]), len(self._numbers))
+        return self._numbers.setdefault(json.dumps(row.fields[self.column], default=str), len(self._numbers))
 
 
 class _Bare(dict[int, str]):

@@ -8,11 +8,12 @@ do: then the text is given back without a rewording, and with the reason.
 
 from __future__ import annotations
 
+import copyreg
 import functools
 from collections.abc import Callable, Collection, Mapping, Sequence
 from dataclasses import replace
 from importlib import resources
-from typing import TypeAlias, Unpack, final
+from typing import Any, TypeAlias, Unpack, final
 
 import numpy as np
 import torch
@@ -23,6 +24,7 @@ from paraform.decoding import Decoding, require_decoding
 from paraform.records import Candidate, InputError, Rewording, require_count, require_texts
 from paraform.rewording import fluency
 from paraform.rewording.checks import CHECKS, Check
+from paraform.rewording.column import Batch, Columns, with_best, with_rows
 from paraform.rewording.drafts import Draft, framed_drafts, paired_drafts, unsure_drafts
 from paraform.rewording.judging import Judge, Tools, tagged
 from paraform.rewording.manner import in_manner
@@ -33,6 +35,8 @@ from paraform.rewording.tagged import Tagged
 from paraform.spans import Span
 from paraform.syntax import load_parser, load_tagger
 from paraform.syntax.trees import Tree
+from paraform.threads import in_threads
+from paraform.version import __version__
 from paraform.weights import device_named
 from paraform.words import STOP_WORDS, tokenize
 
@@ -41,6 +45,9 @@ Rules: TypeAlias = Callable[[Tagged, Mapping[str, str], Tree | None], list[Draft
 
 Ask: TypeAlias = Callable[[Sequence[int], Sequence[Sequence[Candidate]]], list[list[Draft]]]
 """Which of some sentences, and the candidates that all have so far → drafts of each, by a model."""
+
+Sent: TypeAlias = "Callable[[], tuple[Callable[..., Reworder], tuple[str, Callable[[], Reworder]]]]"
+"""What makes the same one again in another process, and what that is given: `made_again`, and its arguments."""
 
 ANSWERS = 10  # of a language model to a sentence
 CHANGED_FURTHER, FURTHER = 3, 4  # of those that are hardly another sentence so many are changed further, so often each
@@ -83,6 +90,7 @@ class Reworder:
         if isinstance(paraphraser, SaysOtherwise):
             tools = replace(tools, likelihood=paraphraser.likelihood)
         self.tools, self.rules, self.paraphraser = tools, rules, paraphraser
+        self.sent: Sent | None = None
         self._judge = Judge(tools, standards, checks, tuple(term.strip() for term in terms))
 
     @classmethod
@@ -103,7 +111,16 @@ class Reworder:
         """
         where = getattr(paraphraser, "device", None) if device is None else device
         standards = Standards.for_change(change)
-        return cls(_embedded_tools(device_named(where)), standards=standards, paraphraser=paraphraser, keep=keep)
+        made = cls(_embedded_tools(device_named(where)), standards=standards, paraphraser=paraphraser, keep=keep)
+        again = functools.partial(cls.default, device, paraphraser=paraphraser, change=change, keep=tuple(keep))
+        made.sent = lambda: (made_again, (__version__, again))
+        return made
+
+    def __reduce__(self) -> tuple[Any, ...]:
+        """As how it was made, if that is known: the process that gets it has the models already, or loads them."""
+        if self.sent is not None:
+            return self.sent()
+        return copyreg.__newobj__, (type(self),), self.__dict__  # type: ignore[attr-defined]
 
     def reword(
         self,
@@ -122,7 +139,7 @@ class Reworder:
         spans = [[] if reason else parts_of(text) for text, reason in zip(texts, reasons, strict=True)]
         split = [[text[slice(*span)] for span in row] for text, row in zip(texts, spans, strict=True)]
         different = list(dict.fromkeys(sentence for row in split for sentence in row))
-        with encoders.one_thread(sum(map(len, texts)) <= FEW):
+        with in_threads(1 if sum(map(len, texts)) <= FEW else None):
             judged = dict(zip(different, self.judge(different, num=num, **how), strict=True))
         out = []
         for text, row, own, reason in zip(texts, split, spans, reasons, strict=True):
@@ -133,6 +150,24 @@ class Reworder:
                 found = [candidate for sentence in row for candidate in judged[sentence]]
                 out.append(Rewording(text, (), reason or why(found, self._judge.checks)))
         return out
+
+    def column(self, name: str, *, force: bool = False, **how: Unpack[Decoding]) -> Callable[[Batch], Columns]:
+        """For `dataset.map(…, batched=True)` of Hugging Face's datasets: a column's texts in other words beside it.
+
+        Of NAME these are two columns: NAME_reworded, "" where there is none, and NAME_reason. Other arguments are
+        `reword`'s. Cached results are used again where settings, version and models are the same.
+        """
+        return functools.partial(with_best, functools.partial(self.reword, force=force, **how), name)
+
+    def rows(
+        self, name: str, *, num: int = 1, force: bool = False, **how: Unpack[Decoding]
+    ) -> Callable[[Batch], Columns]:
+        """As `column`, but rows: each, and behind it up to `num` like it with their text in other words.
+
+        Rewordings that only put words around a text are left out. Those that are a text of another label are not:
+        `paraform augment` looks at the whole table.
+        """
+        return functools.partial(with_rows, functools.partial(self.reword, num=num, force=force, **how), name)
 
     def judge(
         self,
@@ -213,6 +248,11 @@ class Reworder:
 
     def _tagged(self, sentences: Sequence[str]) -> list[Tagged]:
         return tagged([Tagged.read(sentence) for sentence in sentences], self.tools.tag)
+
+
+def made_again(told: str, make: Callable[[], Reworder]) -> Reworder:
+    """What `Reworder.sent` names; `told`, of version and models, tells what is kept under pickles' digests apart."""
+    return make()
 
 
 @functools.lru_cache(maxsize=2)

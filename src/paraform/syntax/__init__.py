@@ -1,6 +1,6 @@
 """Words, tags, trees, and the exemplars found by them.
 
-Everything is imported when it is first asked for: a tag needs neither the compiler of the search nor that of the chart.
+Everything is imported when it is first asked for: a tag needs no compiler, as the search does.
 """
 
 import lazy_loader

@@ -1,4 +1,4 @@
-"""The best binary tree over every sentence's spans: CKY, compiled (Kasami 1965; Stern, Andreas & Klein 2017, eq. 1).
+"""The best binary tree over every sentence's spans: CKY (Kasami 1965; Stern, Andreas & Klein 2017, eq. 1).
 
 Shape key: B sentences of T words, F = T + 1 fenceposts between them, P = T F / 2 spans in the order of `span_ends`.
 """
@@ -7,8 +7,6 @@ from __future__ import annotations
 
 import numpy as np
 from numpy.typing import NDArray
-
-from paraform.syntax.compiled import compiled
 
 
 def span_ends(words: int) -> tuple[NDArray[np.int64], NDArray[np.int64]]:
@@ -36,44 +34,38 @@ def best_trees(scores_BP: NDArray[np.float32], words: int) -> NDArray[np.int64]:
         raise ValueError(f"scores {scores_BP.shape} for {words} words; expected [B, {words * (words + 1) // 2}]")
     if not np.isfinite(scores_BP).all():
         raise ValueError("a span's score is not finite; are the head's weights damaged?")
-    chosen: NDArray[np.int64] = _best_trees(np.ascontiguousarray(scores_BP, np.float32), words)
-    return chosen
+    splits_BFF = _best_splits(scores_BP, words).tolist()
+    return np.array([_spans_of(splits_FF) for splits_FF in splits_BFF], np.int64).reshape(-1, 2 * words - 1)
 
 
-_place = compiled(span_place)
+def _best_splits(scores_BP: NDArray[np.float32], words: int) -> NDArray[np.int64]:
+    """How many words the left half of each span has: [B, start, length].
+
+    All spans of a length are split at once. Their sums are kept by start and length, and by end and T − length, so that
+    the left halves of a span's splits lie in a row, and its right halves too.
+    """
+    starts, ends = span_ends(words)
+    left_BFF = np.zeros((len(scores_BP), words + 1, words + 1), np.float32)
+    left_BFF[:, starts, ends - starts] = scores_BP
+    right_BFF = np.zeros_like(left_BFF)
+    right_BFF[:, 1:, words - 1] = left_BFF[:, :-1, 1]
+    splits_BFF = np.zeros(left_BFF.shape, np.int64)
+    for length in range(2, words + 1):
+        count = words - length + 1  # of the spans, S; K = length − 1 splits
+        sums_BSK = left_BFF[:, :count, 1:length] + right_BFF[:, length:, count:words]
+        splits_BFF[:, :count, length] = sums_BSK.argmax(-1) + 1  # of equal ones the first
+        left_BFF[:, :count, length] += sums_BSK.max(-1)
+        right_BFF[:, length:, words - length] = left_BFF[:, :count, length]
+    return splits_BFF
 
 
-@compiled
-def _best_trees(scores_BP: NDArray[np.float32], words: int) -> NDArray[np.int64]:
-    chosen = np.empty((len(scores_BP), 2 * words - 1), np.int64)
-    # Row i of `total` runs over ends, row j of `mirrored` over starts: both halves of a split lie end to end.
-    total = np.zeros((words + 1, words + 1), np.float32)
-    mirrored = np.zeros((words + 1, words + 1), np.float32)
-    splits = np.zeros((words + 1, words + 1), np.int64)
-    waiting = np.empty((words + 1, 2), np.int64)
-    for row in range(len(scores_BP)):
-        for length in range(1, words + 1):
-            for start in range(words - length + 1):
-                end = start + length
-                best = np.float32(0.0)
-                if length > 1:
-                    best, split = total[start, start + 1] + mirrored[end, start + 1], start + 1
-                    for middle in range(start + 2, end):
-                        sum_ = total[start, middle] + mirrored[end, middle]
-                        if sum_ > best:
-                            best, split = sum_, middle
-                    splits[start, end] = split
-                best += scores_BP[row, _place(start, end, words)]
-                total[start, end] = best
-                mirrored[end, start] = best
-        waiting[0, 0], waiting[0, 1], depth = 0, words, 1
-        for number in range(2 * words - 1):
-            depth -= 1
-            start, end = waiting[depth, 0], waiting[depth, 1]
-            chosen[row, number] = _place(start, end, words)
-            if end - start > 1:
-                split = splits[start, end]
-                waiting[depth, 0], waiting[depth, 1] = split, end
-                waiting[depth + 1, 0], waiting[depth + 1, 1] = start, split
-                depth += 2
+def _spans_of(splits_FF: list[list[int]]) -> list[int]:
+    words = len(splits_FF) - 1
+    chosen, waiting = [], [(0, words)]
+    while waiting:
+        start, length = waiting.pop()
+        chosen.append(span_place(start, start + length, words))
+        if length > 1:
+            left = splits_FF[start][length]
+            waiting += (start + left, length - left), (start, left)
     return chosen

@@ -8,7 +8,10 @@ from pathlib import Path
 from typing import TypeVar, cast
 
 import numpy as np
-from numba import njit
+
+from paraform.extensions import needed
+
+numba = needed("numba", "the exemplar index", "mine")
 
 Function = TypeVar("Function", bound=Callable[..., object])
 Value = TypeVar("Value")
@@ -44,4 +47,7 @@ def read_only(value: Value) -> Value:
 
 def compiled(function: Function) -> Function:
     """Machine code from its first call on, kept on disk for the next process; other threads run beside it."""
-    return cast(Function, njit(cache=True, nogil=True)(function))
+    try:
+        return cast(Function, numba.njit(cache=True, nogil=True)(function))
+    except RuntimeError:  # no folder that it looks at can be written: a container's, say
+        return cast(Function, numba.njit(nogil=True)(function))

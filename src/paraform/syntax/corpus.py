@@ -12,7 +12,7 @@ import tempfile
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -20,10 +20,12 @@ from paraform.corpora.arrow import ArrowRecords, write_arrow
 from paraform.engines import Engine, rows_of, run
 from paraform.records import Pair, Record, Sentence, from_json, sides_of, to_json
 from paraform.syntax.annotation import Annotate, Annotator
-from paraform.syntax.exemplars import ExemplarIndex, Nearest
-from paraform.syntax.mining import Search as SearchIndex
 from paraform.syntax.rules import MiningConfig
 from paraform.weights import cache_folder, read_kept, write_kept
+
+if TYPE_CHECKING:
+    from paraform.syntax.exemplars import ExemplarIndex, Nearest
+    from paraform.syntax.mining import Search as SearchIndex
 
 CHUNK = 1024  # records annotated at once, and one file of the cache
 SEARCHED = 8192  # targets searched at once
@@ -119,6 +121,8 @@ class Search:
 
     def open(self) -> Callable[[int], bytes]:
         """What searches a chunk in this process."""
+        from paraform.syntax.exemplars import ExemplarIndex
+
         index, data = ExemplarIndex.load(self.index), ArrowRecords(self.arrow)
         places = np.load(self.rows, allow_pickle=False)
 
@@ -167,6 +171,8 @@ def searched_by(engine: Engine, cache: Path | None = None) -> SearchIndex:
     """
 
     def search(index: ExemplarIndex, pairs: Sequence[Pair], rows: Sequence[int], config: MiningConfig) -> Nearest:
+        from paraform.syntax.exemplars import Nearest
+
         (cache or cache_folder()).mkdir(parents=True, exist_ok=True)
         with tempfile.TemporaryDirectory(prefix="mining-", dir=cache or cache_folder()) as name:
             folder = Path(name)

@@ -14,7 +14,6 @@ from typing import NamedTuple, final
 import numpy as np
 from numpy.typing import NDArray
 
-from paraform.engines.cores import cores
 from paraform.records import InputError, Sentence, require_count, require_records
 from paraform.syntax import index_folder
 from paraform.syntax.candidates import FAR, Asked, Found, Pool, Rules, Targets
@@ -23,6 +22,7 @@ from paraform.syntax.rows import Clusters, Numbers, check_count, encode, joined,
 from paraform.syntax.rules import MiningConfig
 from paraform.syntax.search import search
 from paraform.syntax.searchable import Searchable, searchable, similar_queries
+from paraform.threads import cores
 from paraform.weights import PathLike, require_path
 
 GROUPS_AT_ONCE = 128  # targets' tag sequences that a thread searches before it takes the next

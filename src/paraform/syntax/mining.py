@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Sequence
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 import numpy as np
 import torch
@@ -16,11 +16,12 @@ from numpy.typing import NDArray
 
 from paraform.records import InputError, Pair, Sentence, Triple, require_records
 from paraform.syntax.annotation import annotate
-from paraform.syntax.exemplars import ExemplarIndex, Nearest
-from paraform.syntax.rows import check_tagged
 from paraform.syntax.rules import MiningConfig
 from paraform.syntax.running import DEFAULT
 from paraform.weights import cached_file, load_tensors, save_tensors
+
+if TYPE_CHECKING:
+    from paraform.syntax.exemplars import ExemplarIndex, Nearest
 
 LOOKED_AT = 20  # targets of which `why_none` looks at every sentence of the pool
 
@@ -50,7 +51,7 @@ class Mined:
                     yield Triple(pair.source, sentence, pair.target, int(distance), pair.cluster, pair.origin)
 
 
-Search: TypeAlias = Callable[[ExemplarIndex, Sequence[Pair], Sequence[int], MiningConfig], Nearest]
+Search: TypeAlias = "Callable[[ExemplarIndex, Sequence[Pair], Sequence[int], MiningConfig], Nearest]"
 """(an index, pairs, their places, the rules) → the exemplars of the pairs' targets."""
 
 
@@ -69,10 +70,13 @@ def mine(
         config: the rules; `MiningConfig()` if None.
         search: a function that searches each pool; None: this process.
         threads, progress: arguments of `ExemplarIndex.nearest_rows`; a `search` is not told of them.
-    Raises: InputError if there is no pair, a sentence has not one tag a token, or `exclude_cluster` is on and a pair
-        has no cluster (nothing would be excluded, silently).
+    Raises: InputError if there is no pair, a sentence has not one tag a token, `exclude_cluster` is on and a pair has
+        no cluster (nothing would be excluded, silently), or numba is not installed.
     Source: Yang et al. 2022 (CRL-EGPG), appendix A, Algorithm 1.
     """
+    from paraform.syntax.exemplars import ExemplarIndex  # what reads mined exemplars does without a compiler
+    from paraform.syntax.rows import check_tagged
+
     config = MiningConfig() if config is None else config
     require_records([config], MiningConfig)
     pairs = require_records(pairs, Pair)

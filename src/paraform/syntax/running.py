@@ -6,7 +6,7 @@ Shape key: B sentences of one length, T words, P spans, L layers of the encoder,
 from __future__ import annotations
 
 import copy
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
@@ -90,24 +90,44 @@ class Runner:
     def __call__(self, windows: Sequence[Sequence[str]], *, spans: bool) -> Iterator[Analysed]:
         """The windows, those of one length together; the empty ones are left out.
 
+        The encoder reads several lengths at once, which the head does not: of few windows each length has one or two.
         Raises: InputError if a score is not finite.
         """
-        layers, device = self.head.config.layers, self.encoder.device
-        for rows in same_length(np.array([len(words) for words in windows]), words=WORDS_AT_ONCE):
-            words = [windows[row] for row in rows]
-            found = self.encoder.word_states([shortened(window, self.encoder) for window in words], layers=layers)
-            states_BTLD = found.states_NLD.view(len(rows), -1, *found.states_NLD.shape[1:]).to(self.dtype)
-            shapes_BT = torch.tensor([[word_shape(word) for word in window] for window in words], device=device)
-            hidden_BTW = self.head.encode(states_BTLD, shapes_BT)
-            best_tag = self.head.tag_scores(hidden_BTW).max(-1)
-            _require_finite(best_tag.values)
-            tags: list[list[int]] = best_tag.indices.tolist()
-            if not spans:
-                yield Analysed(rows, tags, None, None)
-                continue
-            best = self.head.span_scores(hidden_BTW).float().max(-1)
-            _require_finite(best.values)
-            yield Analysed(rows, tags, best.values.cpu().numpy(), best.indices.cpu().numpy())
+        lengths = [len(words) for words in windows]
+        for batches in _together(same_length(np.array(lengths), words=WORDS_AT_ONCE), lengths):
+            words = [shortened(windows[row], self.encoder) for rows in batches for row in rows]
+            states_NLD = self.encoder.word_states(words, layers=self.head.config.layers).states_NLD
+            states = torch.split(states_NLD, [lengths[rows[0]] * len(rows) for rows in batches])
+            for rows, own_NLD in zip(batches, states, strict=True):
+                states_BTLD = own_NLD.view(len(rows), -1, *own_NLD.shape[1:]).to(self.dtype)
+                yield self._analysed(rows, [windows[row] for row in rows], states_BTLD, spans)
+
+    def _analysed(self, rows: list[int], words: Sequence[Sequence[str]], states_BTLD: Tensor, spans: bool) -> Analysed:
+        shapes_BT = torch.tensor([[word_shape(word) for word in one] for one in words], device=self.encoder.device)
+        hidden_BTW = self.head.encode(states_BTLD, shapes_BT)
+        best_tag = self.head.tag_scores(hidden_BTW).max(-1)
+        _require_finite(best_tag.values)
+        tags: list[list[int]] = best_tag.indices.tolist()
+        if not spans:
+            return Analysed(rows, tags, None, None)
+        best = self.head.span_scores(hidden_BTW).float().max(-1)
+        _require_finite(best.values)
+        return Analysed(rows, tags, best.values.cpu().numpy(), best.indices.cpu().numpy())
+
+
+def _together(batches: Iterable[list[int]], lengths: Sequence[int]) -> Iterator[list[list[int]]]:
+    """Batches of rows, as many at a time as have `WORDS_AT_ONCE` words."""
+    some: list[list[int]] = []
+    held = 0
+    for rows in batches:
+        words = lengths[rows[0]] * len(rows)
+        if some and held + words > WORDS_AT_ONCE:
+            yield some
+            some, held = [], 0
+        some.append(rows)
+        held += words
+    if some:
+        yield some
 
 
 def _require_finite(best: Tensor) -> None:

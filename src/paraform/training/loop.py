@@ -16,9 +16,10 @@ from typing import Any, NamedTuple
 
 from paraform import manifest
 from paraform.encoders import bfloat16_products
+from paraform.ending import Terminated, status_of
 from paraform.memory import keep_freed_memory
 from paraform.models.update import State, Update
-from paraform.records import InputError, Terminated, status_of
+from paraform.records import InputError
 from paraform.training.config import TrainingConfig
 from paraform.training.console import Bar, Interrupt
 from paraform.training.dropout import quick_dropout

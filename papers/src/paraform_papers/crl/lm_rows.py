@@ -21,9 +21,9 @@ from pathlib import Path
 from typing import Any
 
 from paraform import checkpoint
+from paraform.ending import status_of
 from paraform.evaluation.on_pairs import evaluate_paraphraser, evaluation_set
 from paraform.models.lm import LMConfig
-from paraform.records import status_of
 from paraform.trainers.lm import BY_NLL, train_lm
 from paraform.weights import atomic_path
 from paraform_papers.crl.data import Corpus, load, part_of

@@ -23,7 +23,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped] # scikit-learn has no types
+from sklearn.metrics import roc_auc_score
 
 from paraform import checkpoint
 from paraform.neighbours.duplicates import THRESHOLDS, VERIFIED

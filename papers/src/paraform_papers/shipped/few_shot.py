@@ -20,7 +20,7 @@ from pathlib import Path
 
 import numpy as np
 from numpy.typing import NDArray
-from sklearn.linear_model import LogisticRegression  # type: ignore[import-untyped] # scikit-learn has no types
+from sklearn.linear_model import LogisticRegression
 
 from paraform import encoders
 from paraform.capabilities import Embed

@@ -37,8 +37,9 @@ from dataclasses import replace
 from pathlib import Path
 
 from paraform import checkpoint, corpora, manifest
+from paraform.ending import status_of
 from paraform.models.judge import JudgeConfig, MeaningJudge
-from paraform.records import InputError, Pair, status_of
+from paraform.records import InputError, Pair
 from paraform.trainers.judge import BY_NLL, train_judge
 
 CONFIGS = {"smollm2-judge": JudgeConfig.lm(), "smollm2-judge-all": JudgeConfig.lm(), "minilm-judge": JudgeConfig()}

@@ -33,10 +33,11 @@ import numpy as np
 from numpy.typing import NDArray
 
 from paraform import checkpoint, corpora, encoders
+from paraform.ending import status_of
 from paraform.evaluation.bleu import bleu_statistics, bleu_value
 from paraform.evaluation.embedding.detection import best_threshold
 from paraform.models.judge import MeaningJudge
-from paraform.records import Pair, Sentence, status_of
+from paraform.records import Pair, Sentence
 from paraform.weights import atomic_path
 from paraform.words import tokenize
 from paraform_papers.shipped.judge import judge_of

@@ -18,11 +18,11 @@ from pathlib import Path
 
 from paraform import checkpoint, corpora, manifest
 from paraform.corpora.evaluation_sets import read_evaluation_sets
+from paraform.ending import status_of
 from paraform.evaluation.embedding.development import read_development
 from paraform.evaluation.embedding.distances import matrix_shape, word_system
 from paraform.evaluation.embedding.measuring import measured, spaces_of, system_of
 from paraform.models.retrofit import RetrofitConfig, RetrofittedEncoder
-from paraform.records import status_of
 from paraform.score import Score
 from paraform.trainers.retrofit import BY_RATIO, train_retrofit
 from paraform_papers.par import table4 as par_table4

@@ -31,7 +31,7 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from sklearn.metrics import roc_auc_score  # type: ignore[import-untyped] # scikit-learn has no types
+from sklearn.metrics import roc_auc_score
 
 from paraform import checkpoint
 from paraform.capabilities import JudgesMeaning

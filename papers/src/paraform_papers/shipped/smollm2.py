@@ -17,8 +17,8 @@ from pathlib import Path
 
 from paraform import checkpoint, manifest
 from paraform.checkpoint import load
+from paraform.ending import status_of
 from paraform.models.lm import LMConfig
-from paraform.records import status_of
 from paraform.trainers.lm import BY_NLL, train_lm
 from paraform_papers.shipped.lm_data import CORPORA, made
 

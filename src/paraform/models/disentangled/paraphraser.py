@@ -146,6 +146,15 @@ class DisentangledParaphraser(AbstractParaphraser):
         """Semantic vectors ū, as every model that embeds is asked: float32 [N, D], of length 1."""
         return self._pooled(self.encoder, texts, batch_size=batch_size, progress=progress)
 
+    @property
+    def max_tokens(self) -> int:
+        """As `Encoder.max_tokens`."""
+        return self.encoder.max_tokens
+
+    def lengths(self, texts: Sequence[str]) -> list[int]:
+        """As `Encoder.lengths`."""
+        return self.encoder.lengths(texts)
+
     def unread(self, texts: Sequence[str]) -> npt.NDArray[np.bool_]:
         """As `Encoder.unread`."""
         return self.encoder.unread(texts)

@@ -25,7 +25,7 @@ from paraform.models.exemplar.inputs import content_states, exemplar_texts, styl
 from paraform.models.exemplar.network import ExemplarNetwork, Memory
 from paraform.models.exemplar.step_decoder import StepDecoder
 from paraform.models.writing import Ends, as_written, written_rows
-from paraform.records import InputError, require_count, require_texts
+from paraform.records import InputError, Texts, listed, require_count, require_texts
 from paraform.words import drop_stray_brackets
 
 
@@ -90,8 +90,18 @@ class ExemplarParaphraser(AbstractParaphraser):
     @overload
     def paraphrase(
         self,
-        sources: Sequence[str],
-        like: Sequence[str] | None = None,
+        sources: str,
+        like: str | Sequence[str] | None = None,
+        *,
+        each: Literal[False] = False,
+        num: Literal[1] = 1,
+        **how: Unpack[Decoding],
+    ) -> str: ...
+    @overload
+    def paraphrase(
+        self,
+        sources: Texts,
+        like: str | Sequence[str] | None = None,
         *,
         each: Literal[False] = False,
         num: Literal[1] = 1,
@@ -100,8 +110,18 @@ class ExemplarParaphraser(AbstractParaphraser):
     @overload
     def paraphrase(
         self,
-        sources: Sequence[str],
-        like: Sequence[str] | Sequence[Sequence[str]] | None = None,
+        sources: str,
+        like: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
+        *,
+        each: bool = False,
+        num: int = 1,
+        **how: Unpack[Decoding],
+    ) -> str | list[str]: ...
+    @overload
+    def paraphrase(
+        self,
+        sources: Texts,
+        like: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
         *,
         each: bool = False,
         num: int = 1,
@@ -109,36 +129,39 @@ class ExemplarParaphraser(AbstractParaphraser):
     ) -> list[str] | list[list[str]]: ...
     def paraphrase(
         self,
-        sources: Sequence[str],
-        like: Sequence[str] | Sequence[Sequence[str]] | None = None,
+        sources: str | Texts,
+        like: str | Sequence[str] | Sequence[Sequence[str]] | None = None,
         *,
         each: bool = False,
         num: int = 1,
         **how: Unpack[Decoding],
-    ) -> list[str] | list[list[str]]:
+    ) -> str | list[str] | list[list[str]]:
         """Each source in the form of its exemplar.
 
         Args:
-            sources: sentences, cased and untokenised or not.
+            sources: a sentence or several, cased and untokenised or not.
             like: one exemplar a source; one for all; a list of exemplars a source; None: `num` drawn from the bank.
             each: every source with every exemplar of `like`.
             num: exemplars drawn from the bank a source, if `like` is None.
             how: as `decoding.Decoding` has them. Batches are of 512; repetition is constrained where words can be
                 copied, since copying is what stutters.
-        Returns: list[str], or list[list[str]] where a source has a list of exemplars (nested `like`, `each`, num > 1).
+        Returns: list[str], or list[list[str]] where a source has a list of exemplars (nested `like`, `each`, num > 1);
+            of one source that is no list str, or list[str].
         Raises: InputError if a sentence is empty, an exemplar is one word, the numbers of sources and exemplars do not
             match, or two ways of decoding are mixed.
         """
-        sources = require_texts(sources)
+        texts = require_texts(listed(sources))
         require_count(num, "num", 1)
-        chosen = self.exemplars(sources, like, each=each, num=num, seed=how.get("seed", 0))
-        flat = [(source, exemplar) for source, row in zip(sources, chosen, strict=True) for exemplar in row]
+        likes = [like] if isinstance(like, str) else like
+        chosen = self.exemplars(texts, likes, each=each, num=num, seed=how.get("seed", 0))
+        flat = [(source, exemplar) for source, row in zip(texts, chosen, strict=True) for exemplar in row]
         out = self.decode([source for source, _ in flat], [exemplar for _, exemplar in flat], **how)
-        several = each or num > 1 or (like is not None and any(not isinstance(item, str) for item in like))
+        several = each or num > 1 or (likes is not None and any(not isinstance(item, str) for item in likes))
         if not several:
-            return out
-        texts = iter(out)
-        return [[next(texts) for _ in row] for row in chosen]
+            return out[0] if isinstance(sources, str) else out
+        left = iter(out)
+        rows = [[next(left) for _ in row] for row in chosen]
+        return rows[0] if isinstance(sources, str) else rows
 
     @torch.inference_mode()
     def _like(self, sources: list[str], exemplars: list[str], how: Decoding) -> list[str]:

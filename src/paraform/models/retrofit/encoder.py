@@ -20,7 +20,7 @@ from paraform.models.retrofit.config import RetrofitConfig
 from paraform.models.retrofit.folding import fold, require_finite
 from paraform.models.retrofit.frozen import Frozen, FrozenEncoder, frozen_encoder, require_open
 from paraform.models.retrofit.network import RetrofitNetwork
-from paraform.records import InputError, require_count, require_text
+from paraform.records import InputError, Texts, listed, require_count, require_text, require_texts
 from paraform.weights import PathLike
 
 Array: TypeAlias = npt.NDArray[np.float32]
@@ -159,13 +159,22 @@ class RetrofittedEncoder(nn.Module):
             raise ValueError("M before the encoder; expected place 'after'")
         return torch.nn.functional.normalize(dense(means_ND.to(self.device)), dim=-1)
 
+    @property
+    def max_tokens(self) -> int:
+        """As `Encoder.max_tokens`."""
+        return self.encoder.max_tokens
+
+    def lengths(self, texts: Sequence[str]) -> list[int]:
+        """As `Encoder.lengths`."""
+        return self.encoder.lengths(texts)
+
     def unread(self, texts: Sequence[str]) -> npt.NDArray[np.bool_]:
         """As `Encoder.unread`."""
         return self.encoder.unread(texts)
 
     def encode(
         self,
-        texts: Sequence[str],
+        texts: str | Texts,
         *,
         layer: int | None = None,
         pooling: Pooling | None = None,
@@ -173,14 +182,15 @@ class RetrofittedEncoder(nn.Module):
         batch_tokens: int = 2048,
         progress: bool = False,
     ) -> Array:
-        """As `Encoder.encode` has it: float32 [N, D].
+        """As `Encoder.encode` has it: float32 [N, D]; of one text that is no list [D].
 
         An M behind the encoder maps what `embed` gives alone: vectors of a layer or a pooling that are asked for by
         name are the encoder's own.
         """
         how: dict[str, Any] = {"normalize": normalize, "batch_tokens": batch_tokens, "progress": progress}
         if self.mixes and layer is None and pooling is None and normalize is not False:
-            return self.embed(texts, progress=progress)
+            vectors = self.embed(require_texts(listed(texts)), progress=progress)
+            return vectors[0] if isinstance(texts, str) else vectors
         return self.encoder.encode(texts, layer=layer, pooling=pooling, **how)
 
     def word_states(
