@@ -147,6 +147,9 @@ def test_duplicates_on_disk_are_found(
         found = {name.partition(", of ")[0]: value for name, value in figures.items()}
         assert found["to be found"] > 5 and found["found"] >= least and found["pairs"] >= least * found["to be found"]
         assert found["comparing, processor seconds"] > 0 and 300 < found["in cells, bytes a row"] < 9 * 384
+    assert found["embedding, processor seconds"] > 0 and found["found, 95 % interval"][0] < found["found"]
+    for bound in benchmark.wilson(9, 10):  # the shares from which nine of ten are as far as 95 % of samples come
+        assert (bound - 0.9) ** 2 == pytest.approx(1.96**2 * bound * (1 - bound) / 10)
 
 
 def test_a_static_encoder_is_measured_against_its_teacher(

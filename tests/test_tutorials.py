@@ -25,6 +25,7 @@ from paraform.service.listening import listen, server_of
 from paraform.service.models import Names
 
 DOCS = Path(__file__).resolve().parents[1] / "docs"
+README = (DOCS.parent / "README.md").read_text("utf-8")
 FRAMES = ("How do I {} my {}?", "What is the best way to {} my {}?", "Can I {} my {}?", "Is it possible to {} my {}?")
 INTENTS = {"freeze": "account", "replace": "card", "check": "balance", "update": "address"}
 WHEN = ("", " today", " online", " tomorrow", " again", " on Monday", " from abroad", " in the app")
@@ -175,7 +176,7 @@ def test_behind_an_http_call() -> None:
                     said.append(json.loads(done.stdout))
 
         found = run("tutorial-service.md", between, port)
-        paraphrased, judged = said or ({}, {})
+        paraphrased, judged = said[:2] or ({}, {})
         if said:
             assert (
                 paraphrased["paraphrases"][0]["candidates"][0]["paraphrase"] == "Is it possible to use my card abroad?"
@@ -187,6 +188,15 @@ def test_behind_an_http_call() -> None:
         assert np.allclose(found["vectors"], paraform.load("minilm").encode(found["texts"]), atol=1e-5)
         assert found["judged"]["pairs"][0]["same"] > 0.5
         found["service"].close()
+        (block,) = [block for block in re.findall(r"^```python\n(.*?)^```$", README, re.M | re.S) if "openai" in block]
+        shown: dict[str, Any] = {}
+        exec(compile(block.replace(":8000", f":{port}"), "README.md", "exec"), shown)
+        assert shown["same"] == judged or not said
+        assert len(shown["vectors"].data[0].embedding) == 384
+        shown["client"].close()
+        (line,) = re.findall(r"^curl .+", README, re.M)
+        between(line.replace(":8000", f":{port}"))
+        assert not said or said[-1] == paraphrased
 
 
 @contextmanager

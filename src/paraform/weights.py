@@ -246,19 +246,20 @@ def map_array(path: PathLike) -> NDArray[Any]:
         raise InputError(f"{path}: {reason}; expected a .npy file of numbers") from error
 
 
-def write_rows(path: PathLike, parts: Iterable[NDArray[np.float32]]) -> None:
-    """Write a .npy file of float32, [N, D], a part of its rows at a time, at least one. An error leaves no file."""
+def write_rows(path: PathLike, parts: Iterable[NDArray[Any]], dtype: Any = "<f4") -> None:
+    """Write a .npy file of that type, [N, …], a part of its rows at a time, at least one. An error leaves no file."""
     parts = iter(parts)
     first = next(parts)
-    header: dict[str, Any] = {"descr": "<f4", "fortran_order": False, "shape": (0, first.shape[1])}
+    descr = np.lib.format.dtype_to_descr(np.dtype(dtype))
+    header: dict[str, Any] = {"descr": descr, "fortran_order": False, "shape": (0, *first.shape[1:])}
     with atomic_path(path) as unfinished, open(unfinished, "wb") as out:
         np.lib.format.write_array_header_1_0(out, header)
         begin, count = out.tell(), 0
         for rows in itertools.chain([first], parts):
-            out.write(np.ascontiguousarray(rows, dtype="<f4").tobytes())
+            out.write(np.ascontiguousarray(rows, dtype=dtype).tobytes())
             count += len(rows)
         out.seek(0)  # NumPy leaves room in a header for any number of rows
-        np.lib.format.write_array_header_1_0(out, header | {"shape": (count, first.shape[1])})
+        np.lib.format.write_array_header_1_0(out, header | {"shape": (count, *first.shape[1:])})
         assert out.tell() == begin
 
 

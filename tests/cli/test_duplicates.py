@@ -63,6 +63,7 @@ def test_files(questions: Path, command: Command, tmp_path: Path) -> None:
         "pairs": 1,
         "clusters": 2,
         "in_clusters": 4,
+        "unread_texts": 0,
         "unread": [],
         "kept_apart": {},
     }

@@ -20,7 +20,7 @@ import pyarrow.parquet as pq
 import pytest
 
 from paraform.cli import duplicates_on_disk as command_module
-from paraform.cli.duplicates import is_folder
+from paraform.cli.options import is_folder
 
 Command = Callable[..., Any]
 WORK = Path(__file__).with_name("duplicates_work.py")
@@ -60,6 +60,7 @@ def test_the_lines_are_those_of_a_file(
     """Of a cluster that is larger than what is held at once, too."""
     small(monkeypatch)
     monkeypatch.setattr(command_module, "HELD", held)
+    monkeypatch.setattr(command_module, "PAIRS", held)
     digest, out = hashlib.sha256(file.read_bytes()).hexdigest(), tmp_path / "out"
     given = ["duplicates", file, "--threshold", 0.7, "--first"]
     expected = command(*given, tmp_path / "first.txt", "--out", tmp_path / "found.jsonl")
@@ -73,10 +74,9 @@ def test_the_lines_are_those_of_a_file(
     before = files(out)
     again = command(*given, tmp_path / "first-too.txt", "--out", out, "--overwrite", "--json")
     about, shown = json.loads(again.out), json.loads(command(*given[:-1], "--json", "--keep-apart", "numbers").out)
-    assert about["unread"] == 1 and shown["unread"] == [38] and about["out"] == str(out)
-    assert {key: about[key] for key in shown.keys() & about.keys() - {"unread", "kept_apart"}} == {
-        key: shown[key] for key in shown.keys() & about.keys() - {"unread", "kept_apart"}
-    }
+    assert about["unread_texts"] == 1 and shown["unread"] == [38] and about["out"] == str(out)
+    both = shown.keys() & about.keys() - {"kept_apart"}
+    assert {key: about[key] for key in both} == {key: shown[key] for key in both} and "unread" not in about
     assert files(out) == before
 
 
@@ -101,6 +101,47 @@ def test_tables_of_all_kinds(
     monkeypatch.setattr(command_module, "HELD", 2)
     assert command("duplicates", tmp_path / "a.parquet", *given, "--out", tmp_path / "p").status == 0
     assert (tmp_path / "p" / "found.jsonl").read_bytes() == (tmp_path / "a.jsonl.found").read_bytes()
+
+
+def test_a_mended_file_is_read(file: Path, tmp_path: Path, command: Command, inline: None) -> None:
+    """A line that cannot be used stops the command, and leaves nothing that would refuse the file without it."""
+    text = file.read_bytes()
+    file.write_bytes(text + b"\xff\n")
+    given = ["duplicates", file, "--out", tmp_path / "out"]
+    done = command(*given)
+    assert done.status == 2 and "texts.txt:42: byte 1" in done.err
+    file.write_bytes(text)
+    assert command(*given).status == 0
+
+
+def test_a_folder_of_another_version_is_refused(
+    file: Path, tmp_path: Path, command: Command, inline: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Which may read the file otherwise, or keep other pairs apart."""
+    given = ["duplicates", file, "--keep-apart", "numbers", "--out", tmp_path / "out"]
+    assert command(*given).status == 0
+    monkeypatch.setattr(command_module, "__version__", "0.0.1")
+    done = command(*given)
+    assert done.status == 2 and "holds another job's shards (the file changed, or how it is read)" in done.err
+
+
+def test_rows_of_parquet_are_its_own(tmp_path: Path, command: Command, inline: None) -> None:
+    """A blank one that is left out is counted, too."""
+    texts = ["How can I lose weight?", " ", "Who wrote Hamlet?", "How do I lose weight?"]
+    pq.write_table(pa.table({"text": texts}), tmp_path / "a.parquet")
+    given = ["--threshold", 0.7, "--skip-bad-lines", "--out", tmp_path / "out"]
+    assert command("duplicates", tmp_path / "a.parquet", *given).status == 0
+    lines = (tmp_path / "out" / "found.jsonl").read_text(encoding="utf-8").splitlines()
+    assert [next(iter(json.loads(line).values())) for line in lines] == [[1, 4], [1, 4]]
+
+
+def test_labels_of_one_value_are_one(tmp_path: Path, command: Command, inline: None) -> None:
+    rows = [{"text": f"How {way} I lose weight?", "label": label} for way, label in (("can", 1), ("do", 1.0))]
+    (tmp_path / "a.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows), encoding="utf-8")
+    given = ["duplicates", tmp_path / "a.jsonl", "--threshold", 0.7, "--label-column", "label", "--json"]
+    given += ["--text-column", "text"]
+    expected, about = (json.loads(command(*given, *more).out) for more in ([], ["--out", tmp_path / "out"]))
+    assert expected["pairs"] == about["pairs"] == 1 and expected["two_labels"] == about["two_labels"] == 0
 
 
 def test_a_judge_reads_the_pairs(file: Path, tmp_path: Path, command: Command, inline: None) -> None:
@@ -132,7 +173,7 @@ def test_the_same_bytes_whatever_does_it_and_after_kills(
         wait_for(killed, "vectors/*.npy", running)
         victims = [one for one in psutil.Process(running.pid).children() if "spawn_main" in " ".join(one.cmdline())]
         victims[0].kill()
-        wait_for(killed, "pairs/*.npy", running)
+        wait_for(killed, "pairs-*/*.npy", running)
     finally:
         running.send_signal(signal.SIGKILL)
         running.wait()
@@ -153,14 +194,15 @@ def wait_for(folder: Path, pattern: str, process: subprocess.Popen[bytes]) -> No
     [
         (["-", "--out", "OUT"], "-: a pipe; expected files for what is found in "),
         (["a text", "--out", "OUT"], "a text: no such file; expected files for what is found in "),
-        (["TEXTS", "--out", "OUT.jsonl", "--engine", "ray"], "--engine ray: of a folder; expected --out FOLDER"),
-        (["TEXTS", "--workers", "2"], "--workers 2: of a folder; expected --out FOLDER"),
+        (["TEXTS", "--out", "OUT.jsonl", "--engine", "ray"], "--engine ray: of shards; expected --out FOLDER"),
+        (["TEXTS", "--workers", "2"], "--workers 2: of shards; expected --out FOLDER"),
         (["TEXTS", "--out", "OUT", "--vectors", "style"], "--vectors style: minilm is an encoder; expected no"),
         (["TEXTS", "--out", "OUT", "--model", "minilm@layer=2"], "no threshold for minilm@layer=2; expected one"),
         (["TEXTS", "--out", "OUT", "--verify", "minilm"], "--verify minilm: an encoder; expected a judge of meaning"),
         (["TEXTS", "--out", "OUT", "--address", "x:1"], "address 'x:1' for engine 'local'"),
-        (["PARQUET", "--out", "OUT.jsonl"], "a.parquet: a Parquet file; expected --out FOLDER"),
+        (["PARQUET", "--out", "OUT.jsonl"], "a.parquet: Parquet, which becomes shards; expected --out FOLDER"),
         (["TABLE", "--out", "OUT", "--label-column", "no"], "no column 'no'; expected one of"),
+        (["MINE", "--out", "OUT"], "mine: a folder; expected files for what is found in "),
         (["TEXTS", "--out", "MINE"], "holds mine.txt and no shards.json; expected a new or an empty folder"),
     ],
 )
@@ -179,15 +221,12 @@ def test_what_is_refused(
     assert not list((tmp_path / "out").glob("*.arrow"))
 
 
-@pytest.mark.parametrize("name", ["firsts.npy", "unread.npy", "corpus.arrow", "texts.arrow", "shards.json"])
+@pytest.mark.parametrize("name", ["firsts.npy", "unread.npy", "corpus.arrow", "shards.json"])
 def test_a_damaged_folder_is_one_line(name: str, file: Path, tmp_path: Path, command: Command, inline: None) -> None:
     given = ["duplicates", file, "--out", tmp_path / "out"]
     assert command(*given).status == 0
     for content in (b"", b"{", b"\x93NUMPY\x01\x00"):
         (tmp_path / "out" / name).write_bytes(content)
-        if name == "texts.arrow":
-            for path in (tmp_path / "out" / "vectors").glob("*.npy"):
-                path.unlink()
         done = command(*given)
         assert done.status == 2 and f"{name}" in done.err and done.err.count("\n") == 1
 
@@ -197,3 +236,14 @@ def test_which_names_are_folders(tmp_path: Path) -> None:
     folders = ["out", "runs.1/out", "out/", "./out", str(tmp_path / "a.b")]
     assert [is_folder(name) for name in folders] == [True] * 5
     assert [is_folder(name) for name in (None, "out.jsonl", "runs/out.txt", "a.b")] == [False] * 4
+
+
+def test_a_models_folder_may_be_named_from_here(
+    file: Path, tmp_path: Path, command: Command, inline: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Workers load it by another name than the one that was typed."""
+    monkeypatch.chdir(tmp_path)
+    assert command("export", "minilm", "--out", "mine").status == 0
+    done = command("duplicates", file, "--model", "mine", "--threshold", 0.7, "--out", "out")
+    assert (done.status, command("duplicates", file, "--out", "by-minilm", "--threshold", 0.7).status) == (0, 0), done
+    assert Path("out/found.jsonl").read_bytes() == Path("by-minilm/found.jsonl").read_bytes()

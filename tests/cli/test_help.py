@@ -121,6 +121,7 @@ def test_formats_and_tagger_are_the_librarys() -> None:
         (["train", "nothing"], "no command 'train nothing'"),
         (["paraphrase", "x", "--nope"], "unrecognized arguments: --nope"),
         (["tag", "x", "--outt", "y"], "unrecognized arguments: --outt y; see paraform tag --help"),
+        (["search", "x", "--num", "3", "a question"], "arguments: a question; expected texts and files side by side"),
         (["embed", "x", "--outt", "y"], "unrecognized arguments: --outt y; did you mean --out?"),
         (["train", "latent", "--data", "x", "--out", "y", "--min-count", "3"], "did you mean --config.min_count?"),
         (["paraphrase", "x", "--beam", "0"], "--beam: "),

@@ -2,14 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Any
 
 import pytest
 
-from paraform.engines import Engine
-from paraform.engines.shards import Folder, make_shards, require_job
+from paraform.engines import Engine, shards
+from paraform.engines.shards import Folder, is_job, make_shards, require_job
 from paraform.records import InputError
 
 
@@ -79,3 +80,41 @@ def test_a_job_is_what_it_says(work: Numbers) -> None:
         require_job(Path(work.shards.folder), {"terms": ("a",), "how": {"beam": 1}})
     with pytest.raises(InputError, match=r"another job's shards \(the file changed, or how it is read\)"):
         require_job(Path(work.shards.folder), {"terms": ("a", "b"), "how": {"beam": 1}, "input": "0"})
+
+
+def test_of_two_jobs_that_begin_at_once_one_has_the_folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """The other has found it empty, too, before it wrote what it is."""
+    write = shards.atomic_path
+
+    def while_another_writes(path: Path) -> Any:
+        monkeypatch.setattr(shards, "atomic_path", write)
+        require_job(tmp_path, {"job": "another"})
+        return write(path)
+
+    monkeypatch.setattr(shards, "atomic_path", while_another_writes)
+    with pytest.raises(InputError, match=r"another job's shards \(job 'another', and this job's is 'mine'\)"):
+        require_job(tmp_path, {"job": "mine"})
+    require_job(tmp_path, {"job": "another"})
+    assert [path.name for path in tmp_path.iterdir()] == ["shards.json"]
+
+
+def test_without_links_a_folder_is_a_jobs_too(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def no_link(*_: object) -> None:
+        raise PermissionError
+
+    monkeypatch.setattr("os.link", no_link)
+    require_job(tmp_path, {"job": "mine"})
+    assert is_job(tmp_path, {"job": "mine"}) and [path.name for path in tmp_path.iterdir()] == ["shards.json"]
+
+
+def test_workers_end_with_the_shards(work: Numbers, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Whoever took the last one has exhausted what computes them: there they are counted, and gone."""
+    ended = []
+
+    def run(work: Any, count: int, **_: Any) -> Iterator[bytes]:
+        compute = work.open()
+        yield from (compute(chunk) for chunk in range(count))
+        ended.append(count)
+
+    monkeypatch.setattr(shards, "run", run)
+    assert len(list(make_shards(work, {}, engine=Engine()))) == 3 and ended == [3]

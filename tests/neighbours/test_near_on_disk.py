@@ -14,8 +14,9 @@ import pytest
 from paraform.engines import Engine
 from paraform.neighbours import cells, near_on_disk, near_pairs, pieces
 from paraform.neighbours.near_on_disk import Near, near_pairs_on_disk
-from paraform.neighbours.pieces import Bytes, Checked, Vectors, may_be_near
+from paraform.neighbours.pieces import PAIR, Bytes, Vectors, mapped, may_be_near, piece
 from paraform.records import InputError
+from paraform.weights import write_rows
 
 SIZE = 256
 
@@ -46,7 +47,7 @@ def written(given: np.ndarray, folder: Path, of: str = "these") -> Vectors:
 
 def all_of(near: Near) -> np.ndarray:
     """The pairs of all pieces, nearest first."""
-    found = np.concatenate([near.piece(number) for number in range(len(near.counts))])
+    found = np.concatenate([mapped(piece(near.folder, number), PAIR) for number in range(len(near.counts))])
     return found[np.lexsort((found["other"], found["one"], -found["cosine"]))]
 
 
@@ -71,12 +72,12 @@ def test_pairs_are_those_in_memory(
     """To the last bit of a cosine: of all cells, nothing is left for an index to miss."""
     if not has_vnni:
         monkeypatch.setattr(pieces, "has_int8", lambda device: False)
-    monkeypatch.setattr(near_pairs, "PROBED", 3000)
+    monkeypatch.setattr(near_on_disk, "PROBED", 3000)
     given = vectors(3000)
     given[[5, 900]] = 0
     near = near_pairs_on_disk(written(given, tmp_path / "v"), tmp_path / "out", 0.9, search=search)  # type: ignore[arg-type]
     found, expected = all_of(near), near_pairs.near_pairs(given, 0.9, search="exact")
-    assert len(found) > 5000 and len(near.counts) >= 6 and near.search == search
+    assert len(found) > 5000 and len(near.counts) >= 6
     assert rows_of(found) == expected.rows.tolist() and np.array_equal(found["cosine"], expected.cosines)
 
 
@@ -85,7 +86,7 @@ def test_an_index_finds_what_its_cells_say(
     block: int, tmp_path: Path, inline: None, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """A pair if one's cell is among the nearest of the other: those of 4, here, so that some are missed."""
-    monkeypatch.setattr(near_pairs, "PROBED", 4)
+    monkeypatch.setattr(near_on_disk, "PROBED", 4)
     monkeypatch.setattr(cells, "BLOCK", block)  # a bucket is larger, or not
     monkeypatch.setattr(pieces, "CANDIDATES", 100)
     given = vectors(2000)
@@ -128,7 +129,8 @@ def test_what_is_there_is_left_and_what_is_not_is_made_again(
     assert files(tmp_path) != before
     find()
     assert files(tmp_path) == before
-    monkeypatch.setattr(Checked, "pairs", lambda self: pytest.fail("it was there"))
+    for module in (near_on_disk, cells):
+        monkeypatch.setattr(module, "runs_of", lambda *_: pytest.fail("it was there"))
     find()
 
 
@@ -158,30 +160,76 @@ def test_few_vectors(tmp_path: Path, inline: None) -> None:
             assert sum(near.counts) == max(0, count - 1)
 
 
+@pytest.mark.parametrize("search", ["exact", "index"])
+def test_many_pairs_of_one_group_are_written_in_runs(
+    search: Any, tmp_path: Path, inline: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """All of 400 vectors that are nearly the same: each run is sorted by itself, and no larger than it may be."""
+    monkeypatch.setattr(near_on_disk, "PROBED", 10)  # all
+    monkeypatch.setattr(pieces, "RUN", 1000)
+    monkeypatch.setattr(pieces, "CANDIDATES", 700)
+    monkeypatch.setattr(pieces, "TAKEN", 300)
+    sizes: list[list[int]] = []
+
+    def write(path: Path, runs: Iterator[np.ndarray], dtype: Any) -> None:
+        kept = list(runs)
+        sizes.append([*map(len, kept)])
+        write_rows(path, kept, dtype)
+
+    for module in (near_on_disk, cells):
+        monkeypatch.setattr(module, "write_rows", write)
+    given = (1 + np.random.default_rng(0).normal(scale=0.01, size=(400, 8))).astype(np.float32)
+    near = near_pairs_on_disk(written(given, tmp_path / "v"), tmp_path / "out", 0.9, search=search)
+    assert rows_of(all_of(near)) == near_pairs.near_pairs(given, 0.9).rows.tolist() and sum(near.counts) == 79_800
+    assert [sum(some) for some in sizes] == near.counts and {*sizes[0][:-1]} == {1000} and sizes[0][-1] < 1000
+    found = mapped(piece(near.folder, 0), PAIR)["cosine"]
+    assert all((np.diff(found[first : first + 1000]) <= 0).all() for first in range(0, len(found), 1000))
+
+
+def test_of_wider_vectors_fewer_are_held(tmp_path: Path, inline: None) -> None:
+    """A block of as many bytes, whatever their width."""
+    given = np.random.default_rng(0).normal(size=(600, 4 * 384)).astype(np.float32)
+    near = near_pairs_on_disk(written(given, tmp_path / "v"), tmp_path / "out", 0.5, search="exact")
+    assert len(near.counts) == 5  # of 125, not 500
+    near_pairs_on_disk(written(given, tmp_path / "w"), tmp_path / "out", 0.5, search="index")
+    assert len(list((tmp_path / "out" / "cells").glob("starts-*"))) == 4  # of 175, not 700
+    assert pieces.rows_for(100, 384) == pieces.rows_for(100, 8) == 100 and pieces.rows_for(100, 768) == 50
+
+
 def test_what_is_refused(tmp_path: Path, inline: None, monkeypatch: pytest.MonkeyPatch) -> None:
     given = vectors(300)
     shards, out = written(given, tmp_path / "v"), tmp_path / "out"
     with pytest.raises(InputError, match=r"threshold 1\.5; expected a cosine"):
         near_pairs_on_disk(shards, out, 1.5)
-    with monkeypatch.context() as patch:
-        patch.setattr(pieces, "MOST_PAIRS", 3)
-        with pytest.raises(InputError, match=r"over 3 pairs of 300 texts in one piece alone have a cosine of 0\.1"):
-            near_pairs_on_disk(shards, out, 0.1)
-        patch.setattr(near_on_disk, "MOST_PAIRS", 2)
-        patch.setattr(pieces, "MOST_PAIRS", 2**23)
-        with pytest.raises(InputError, match=r"over 2 pairs have a cosine of 0\.1 or more; expected a higher"):
-            near_pairs_on_disk(shards, out, 0.1)
-    near_pairs_on_disk(shards, tmp_path / "o", 0.9)
-    with pytest.raises(InputError, match=r"another job's shards \(threshold '0.9', and this job's is '0.95'\)"):
-        near_pairs_on_disk(shards, tmp_path / "o", 0.95)
-    with pytest.raises(InputError, match=r"another job's shards \(vectors 'these', and this job's is 'those'\)"):
-        near_pairs_on_disk(shards._replace(of="those"), tmp_path / "o", 0.9)
-    np.save(tmp_path / "o" / "pairs" / "000000.npy", np.zeros(3))
+    near = near_pairs_on_disk(shards, tmp_path / "o", 0.9, search="index")
+    with pytest.raises(
+        InputError, match=r"cells: .*another job's shards \(vectors 'these', and this job's is 'those'\)"
+    ):
+        near_pairs_on_disk(shards._replace(of="those"), tmp_path / "o", 0.9, search="index")
+    near = near_pairs_on_disk(shards, tmp_path / "o", 0.9)
+    np.save(piece(near.folder, 0), np.zeros(3))
     with pytest.raises(InputError, match=r"000000.npy: float64 \[3\]; expected what was written there; remove it"):
         near_pairs_on_disk(shards, tmp_path / "o", 0.9)
-    (tmp_path / "o" / "pairs" / "000000.npy").write_bytes(b"")
+    piece(near.folder, 0).write_bytes(b"")
     with pytest.raises(InputError, match=r"000000.npy: .*expected a .npy file of numbers"):
         near_pairs_on_disk(shards, tmp_path / "o", 0.9)
     given[7, 3] = np.nan
     with pytest.raises(InputError, match=r"000000.npy: NaN or infinity; expected finite vectors"):
         near_pairs_on_disk(written(given, tmp_path / "w"), tmp_path / "p", 0.9)
+
+
+@pytest.mark.parametrize("where", ["a piece", "all of them"])
+def test_too_many_pairs_are_refused_with_a_text_that_has_them(
+    where: str, tmp_path: Path, inline: None, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A group of 40, whose first is vector 7: of the corpus's texts the 107th, from 0. Nothing is left of the piece."""
+    given = np.random.default_rng(0).normal(size=(300, 64)).astype(np.float32)
+    given[7::7] = given[7]
+    np.save(tmp_path / "names.npy", np.arange(100, 400, dtype=np.int32))
+    shards = written(given, tmp_path / "v")._replace(names=str(tmp_path / "names.npy"))
+    monkeypatch.setattr(pieces, "RUN", 50)
+    for module in (pieces, near_on_disk) if where == "a piece" else (near_on_disk,):
+        monkeypatch.setattr(module, "MOST_PAIRS", 400)
+    with pytest.raises(InputError, match=r"pairs have a cosine of 0\.9 or more, very many of them with text 108; exp"):
+        near_pairs_on_disk(shards, tmp_path / "out", 0.9)
+    assert len(list((tmp_path / "out").rglob("0*.npy"))) == (where != "a piece")

@@ -299,7 +299,7 @@ def test_a_fault_is_told_without_what_was_sent(
     assert out == "" and "ZeroDivisionError" in err and "secret" not in err + caplog.text
 
 
-def test_it_is_ready_when_it_is_warm_and_until_it_ends(models: Models, embeds: Embeds) -> None:
+def test_it_is_ready_when_it_is_warm_and_refuses_at_its_end(models: Models, embeds: Embeds) -> None:
     embeds.gate.clear()
     service = Service(models, Settings())
     with TestClient(service.app, base_url=HOME) as client:
@@ -308,7 +308,6 @@ def test_it_is_ready_when_it_is_warm_and_until_it_ends(models: Models, embeds: E
         while client.get("/ready").status_code == 503:
             time.sleep(0.01)
         service.end()
-        assert client.get("/ready").json() == {"status": "ending"} and client.get("/health").status_code == 200
         answer = client.post("/v1/embeddings", json={"input": "late"})
         assert answer.status_code == 503 and "about to end" in error(answer)
 
@@ -318,6 +317,8 @@ def test_what_it_counts_is_prometheus_and_holds_no_text(client: TestClient) -> N
         client.post("/v1/embeddings", json={"input": "a secret"})
     client.post("/v1/embeddings", json={"input": ""})
     client.get("/v1/nothing")
+    client.get("/v1/same")
+    client.get("/health", headers={"host": "evil.example"})
     text = client.get("/metrics").text
     found = {
         (sample.name, *sorted(sample.labels.values())): sample.value
@@ -326,6 +327,10 @@ def test_what_it_counts_is_prometheus_and_holds_no_text(client: TestClient) -> N
     }
     assert found["paraform_requests_total", "/v1/embeddings", "200"] == 3
     assert found["paraform_requests_total", "/v1/embeddings", "400"] == 1
+    assert found["paraform_requests_total", "404", "other"] == 1
+    assert (
+        found["paraform_requests_total", "/v1/same", "405"] == found["paraform_requests_total", "/health", "421"] == 1
+    )
     assert found["paraform_batch_items_count", "embeddings"] == 3
     assert found[("paraform_waiting_characters",)] == 0 and found[("process_resident_memory_bytes",)] > 10**6
     assert "secret" not in text and "nothing" not in text

@@ -75,6 +75,16 @@ def test_one_who_asks_for_thousands_holds_up_nobody_for_longer_than_a_batch(gath
     assert other.result(9) == [12_000] and [6000] in doubles.batches[:4]
 
 
+def test_works_take_turns(gatherers: Callable[..., Gatherer]) -> None:
+    gatherer, doubles = gatherers(1000), Doubles(most=1)
+    busy(gatherer, doubles)
+    asked = [gatherer.ask(doubles(), [number]) for number in range(1, 6)]
+    fast = [gatherer.ask(doubles()._replace(name="fast"), [number]) for number in (8, 9)]
+    doubles.gate.set()
+    assert [one.result(9) for one in asked + fast] == [[2 * number] for number in (1, 2, 3, 4, 5, 8, 9)]
+    assert doubles.batches == [[number] for number in (0, 8, 1, 9, 2, 3, 4, 5)]
+
+
 def test_so_much_may_wait_and_who_asks_further_hears_for_how_long(gatherers: Callable[..., Gatherer]) -> None:
     gatherer, doubles = gatherers(40), Doubles()
     busy(gatherer, doubles)

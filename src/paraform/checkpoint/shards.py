@@ -63,6 +63,7 @@ class Embedding:
         name: the model's, as `checkpoint.load` takes it on every machine.
         vectors: their kind; "": the model's first.
         device: where it computes.
+        rows: a .npy file, which rows of the corpus the job's are; "": all.
     """
 
     arrow: str
@@ -71,6 +72,7 @@ class Embedding:
     vectors: str
     device: str
     job: Job
+    rows: str = ""
 
     @property
     def shards(self) -> Folder:
@@ -85,9 +87,15 @@ class Embedding:
         how: dict[str, Any] = {"batch_size": self.job.batch_size, "seed": self.job.seed}
 
         def shard(number: int, path: Path) -> None:
-            rows = where.rows_of(number)
-            vectors = np.ascontiguousarray(model.embed(corpus.texts(*rows), self.vectors, **how), dtype="<f4")
-            _write(vectors, corpus.columns(*rows), path, self.job.suffix)
+            first, last = where.rows_of(number)
+            rows = np.array(map_array(self.rows)[first:last]) if self.rows else np.arange(first, last)
+            texts = corpus.take(rows, "text")["text"] if self.rows else corpus.texts(first, last)
+            vectors = np.ascontiguousarray(model.embed(texts, self.vectors, **how), dtype="<f4")
+            if not (finite := np.isfinite(vectors).all(axis=1)).all():
+                at = int(finite.argmin())
+                came = f"text {int(rows[at]) + 1:,}, {texts[at][:40]!r}: NaN or infinity in its vector"
+                raise InputError(f"{came} of {self.name}; expected finite numbers")
+            _write(vectors, corpus.columns(first, last), path, self.job.suffix)
 
         return shard
 

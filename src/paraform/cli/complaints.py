@@ -47,6 +47,9 @@ def _plain(options: Namespace) -> Namespace:
 def _hint(message: str, parser: ArgumentParser) -> str:
     """The option that was meant by one that is none, a field of the config's or one near it; else where they stand."""
     close: list[str] = []
+    takes = any(not action.option_strings for action in parser._actions)
+    if takes and re.match(r"unrecognized arguments: [^-]", message):  # argparse takes them in one go
+        return "expected texts and files side by side, before the options or after them"
     if unknown := re.match(r"unrecognized arguments: --([\w-]+)", message):
         flags = [flag for action in parser._actions for flag in action.option_strings]
         field = f"--config.{unknown[1].replace('-', '_')}"

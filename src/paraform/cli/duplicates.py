@@ -18,7 +18,10 @@ and leaves out those below --verify-threshold; they are counted, too.
 
 --out NAME with an ending is one file, of texts that fit into memory with their vectors; any other --out is a folder,
 for a corpus of any size: every step is done in pieces there, by all cores or a Ray cluster, and a job that was killed
-goes on. Its found.jsonl has the same lines. There a file may be a Parquet one, too, whose rows are counted from 1.
+goes on. Its found.jsonl has the same lines up to 200,000 different texts, but for the last digit of a similarity; an
+index there has cells of its own, and what it misses is not the same. It needs no extra. A file may be a Parquet one,
+too, whose rows are counted from 1. Another --threshold, --keep-apart or --verify in the same folder goes on with the
+vectors that are there, and writes found.jsonl anew.
 
 Example:
   paraform duplicates questions.txt --out found.jsonl
@@ -30,20 +33,20 @@ Example:
 from __future__ import annotations
 
 import json
-import os
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
-from paraform.cli.duplicates_found import PARQUET, Summary, columns_of, told, write_lines
+from paraform.cli.duplicates_found import Summary, columns_of, told, write_lines
 from paraform.cli.embed import require_vectors
 from paraform.cli.latent import readable
 from paraform.cli.messages import tell
 from paraform.cli.models import EMBEDDERS, load_able, load_embedder
-from paraform.cli.options import Share, add_engine, add_texts
+from paraform.cli.options import Share, add_engine, add_texts, is_folder, require_no_engine
 from paraform.cli.output import print_items, show
 from paraform.cli.reading import rows_of
+from paraform.cli.sharding import require_no_parquet
 from paraform.memory import bound_memory
 from paraform.records import InputError
 
@@ -118,7 +121,8 @@ def run(options: Namespace) -> int:
         from paraform.cli.duplicates_on_disk import write_folder
 
         return write_folder(options)
-    require_local(options)
+    require_no_engine(options, "a name without an ending")
+    require_no_parquet(options.text)
     for path in (options.out, options.first):
         if path is not None:
             require_writable(path)
@@ -155,22 +159,6 @@ def run(options: Namespace) -> int:
         dropped = {number for cluster in found.clusters for number in cluster[1:]}
         write_lines((f"{text}\n" for number, text in enumerate(texts) if number not in dropped), options.first)
     return report(found, texts, numbers, columns, options)
-
-
-def is_folder(name: str | None) -> bool:
-    """Whether --out is a folder: one that is there, or a name without an ending."""
-    return name is not None and (os.path.isdir(name) or not os.path.splitext(name.rstrip("/"))[1])
-
-
-def require_local(options: Namespace) -> None:
-    """Raises: InputError for an option, or a file, that is of folders alone."""
-    given = {"engine": options.engine if options.engine != "local" else None}
-    for name, value in (given | {name: options[name] for name in ("workers", "address")}).items():
-        if value is not None:
-            raise InputError(f"--{name} {value}: of a folder; expected --out FOLDER, a name without an ending")
-    for path in options.text:
-        if path.lower().endswith(PARQUET) and os.path.isfile(path):
-            raise InputError(f"{path}: a Parquet file; expected --out FOLDER, a name without an ending")
 
 
 def report(

@@ -11,8 +11,6 @@ from jsonargparse import Namespace
 from paraform.cli.messages import tell
 from paraform.records import GivenText, InputError, counted
 
-PARQUET = ".parquet"
-
 
 def columns_of(row: GivenText, options: Namespace) -> dict[str, Any]:
     """What of a row goes with its text: "id" and "label". Raises: InputError for a column that is not there."""
@@ -55,7 +53,7 @@ def told(found: Summary, options: Namespace) -> tuple[dict[str, Any], str]:
         "pairs": found.pairs,
         "clusters": found.clusters,
         "in_clusters": found.in_clusters,
-        "unread": found.unread,
+        "unread_texts": found.unread,
         "kept_apart": dict(found.apart),
     }
     judged = ""

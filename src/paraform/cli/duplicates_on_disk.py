@@ -1,4 +1,4 @@
-"""`paraform duplicates --out FOLDER`: the same lines, of a corpus that need not fit into memory."""
+"""`paraform duplicates --out FOLDER`: lines of the same kind, of a corpus that need not fit into memory."""
 
 from __future__ import annotations
 
@@ -12,15 +12,17 @@ from typing import TYPE_CHECKING, Any
 
 from jsonargparse import Namespace
 
-from paraform.cli.duplicates_found import PARQUET, Summary, columns_of, told, write_lines
+from paraform.cli.duplicates_found import Summary, columns_of, told, write_lines
 from paraform.cli.embed import require_vectors
 from paraform.cli.latent import readable
 from paraform.cli.messages import tell
 from paraform.cli.models import chosen_name, load_able, load_embedder
 from paraform.cli.options import engine_of
 from paraform.cli.output import show
-from paraform.cli.reading import comes_again, digest_of, is_readable, rows_of
+from paraform.cli.reading import digest_of, no_file, rows_of
+from paraform.cli.sharding import is_parquet
 from paraform.records import GivenText, InputError
+from paraform.version import __version__
 
 if TYPE_CHECKING:
     import numpy as np
@@ -32,11 +34,13 @@ if TYPE_CHECKING:
     from paraform.neighbours.verdicts import Pair
 
 FOUND = "found.jsonl"
-HELD = 8192  # rows whose texts are held at once
+HELD = 8192  # rows of clusters whose texts are held at once
+PAIRS = 65_536  # pairs whose texts are: they are anywhere in the corpus, and far fewer would read it again and again
 
 
 def write_folder(options: Namespace) -> int:
     """Find, in the folder, and write what was found there."""
+    from paraform.checkpoint.folder import absolute_name
     from paraform.neighbours.on_disk import duplicates_on_disk
     from paraform.weights import require_writable
 
@@ -45,6 +49,8 @@ def write_folder(options: Namespace) -> int:
     if options.first is not None:
         require_writable(options.first)
     options.device = options.device or "cpu"  # of which every worker has one
+    options.model = absolute_name(chosen_name(options.model, options))  # as workers load it, wherever they run
+    options.layer = options.pooling = None  # they are in the name now
     model = load_embedder(options)
     require_vectors(model, options)
     asked = question_of(options, model)
@@ -61,16 +67,17 @@ def write_folder(options: Namespace) -> int:
 def require_files(options: Namespace) -> None:
     """Raises: InputError unless all that is to be read are files that come again."""
     for path in options.text or ["-"]:
-        if not comes_again(path):
-            came = f"{path[:200]}: {'a pipe' if path == '-' or is_readable(path) else 'no such file'}"
-            raise InputError(f"{came}; expected files for what is found in {options.out}, or --out NAME.jsonl")
+        if came := no_file(path, options):
+            raise InputError(
+                f"{path[:200]}: {came}; expected files for what is found in {options.out}, or --out NAME.jsonl"
+            )
 
 
 def question_of(options: Namespace, model: Embedder) -> Question:
     """What the options ask, with names that workers elsewhere find."""
     from paraform.capabilities import JudgesMeaning, LatentSpace
     from paraform.checkpoint import signature_of
-    from paraform.checkpoint.folder import absolute_name
+    from paraform.checkpoint.folder import absolute_name, checkpoint_digest
     from paraform.encoders.torch_settings import products_on
     from paraform.neighbours.duplicates import VERIFIED, is_embedded, usual_threshold
     from paraform.neighbours.on_disk import Question
@@ -79,25 +86,26 @@ def question_of(options: Namespace, model: Embedder) -> Question:
     threshold = options.threshold or usual_threshold(model, options.model, vectors)
     if options.verify is not None:
         load_able(options, JudgesMeaning, "a judge of meaning", "verify")
-    name = absolute_name(chosen_name(options.model, options))
     read = [digest_of(path, options) for path in options.text]
     longest = model.max_tokens if isinstance(model, LatentSpace) else None
     columns = (options.text_column, options.label_column, options.id_column)
+    judge = "" if options.verify is None else absolute_name(chosen_name(options.verify, options))
     return Question(
-        model=name,
+        model=options.model,
         vectors=vectors,
         device=options.device,
-        signature=signature_of(model, name, vectors),
+        signature=signature_of(model, options.model, vectors),
         products=products_on(model.device),
         batch_size=options.batch_size or 0,
         seed=options.seed,
         threshold=threshold,
         search=options.search,
         keep_apart=tuple(options.keep_apart),
-        verify="" if options.verify is None else absolute_name(chosen_name(options.verify, options)),
+        verify=judge,
+        verify_weights=checkpoint_digest(judge) if judge else "",
         verify_threshold=options.verify_threshold or VERIFIED,
         by_minilm=options.verify is not None and is_embedded(model, "minilm", options.model, vectors),
-        input=hashlib.sha256(f"{read} {columns} {longest}".encode(errors="surrogatepass")).hexdigest(),
+        input=hashlib.sha256(f"{__version__} {read} {columns} {longest}".encode(errors="surrogatepass")).hexdigest(),
     )
 
 
@@ -126,15 +134,16 @@ def corpus_of(options: Namespace, model: Embedder) -> Columns:
 
 def given_rows(path: str, options: Namespace) -> Iterator[GivenText]:
     """The texts of a file as `rows_of` has them; those of a Parquet file with the columns that are asked for."""
-    if not path.lower().endswith(PARQUET):
+    if not is_parquet(path):
         yield from rows_of([path], options)
         return
     from paraform.corpora.columns import read_parquet
 
     corpus = read_parquet(path, options.text_column, skip_bad_lines=options.skip_bad_lines)
     asked = [name for name in (options.id_column, options.label_column) if name in corpus.schema.names]
-    for number, place in enumerate(corpus.places, start=1):
-        yield GivenText(number, place.text, {name: place.batch.column(name)[place.row].as_py() for name in asked})
+    for place in corpus.places:
+        values = {name: place.batch.column(name)[place.row].as_py() for name in asked}
+        yield GivenText(place.origin.line if place.origin else None, place.text, values)
 
 
 def write_found(found: Found, asked: Question, path: str, options: Namespace) -> Summary:
@@ -146,7 +155,7 @@ def write_found(found: Found, asked: Question, path: str, options: Namespace) ->
     def pieces() -> Iterator[str]:
         nonlocal two_labels, clusters, in_clusters
         pairs = found.pairs()
-        while part := list(itertools.islice(pairs, HELD // 2)):
+        while part := list(itertools.islice(pairs, PAIRS)):
             for line, two in pair_lines(part, found, judged=options.verify is not None):
                 two_labels += two
                 yield line
@@ -184,7 +193,8 @@ def pair_lines(part: Sequence[Pair], found: Found, *, judged: bool) -> Iterator[
         line = {"pair": columns.numbers(ends), "similarity": round(pair.cosine, 4)}
         line |= {"same": round(pair.same, 4)} if judged else {}
         more = columns.about(ends)
-        yield json.dumps(line | more, ensure_ascii=False) + "\n", len({*map(repr, more.get("labels", []))}) > 1
+        one, other = more.get("labels", (None, None))
+        yield json.dumps(line | more, ensure_ascii=False) + "\n", one != other
 
 
 class Rows:

@@ -50,6 +50,15 @@ def is_readable(path: str) -> bool:
     return stat.S_ISREG(mode) or stat.S_ISFIFO(mode)
 
 
+def no_file(path: str, options: Namespace) -> str:
+    """What a path is that is neither a file that comes again nor, of such a format, a folder; "": it is."""
+    if comes_again(path) and (os.path.isfile(path) or options.format == "qqp-pos"):
+        return ""
+    if path == "-" or is_readable(path):
+        return "a pipe"
+    return "a folder" if os.path.isdir(path) else "no such file"
+
+
 def one_file(given: Sequence[str], options: Namespace, otherwise: str) -> str:
     """The file that shards are made of, which is read more than once. Raises: InputError if it is none, or several.
 
@@ -57,9 +66,9 @@ def one_file(given: Sequence[str], options: Namespace, otherwise: str) -> str:
         otherwise: what else might have been meant.
     """
     path = given[0] if given else "-"
-    if len(given) > 1 or not comes_again(path):
-        came = f"{path}: {'a pipe' if path == '-' or is_readable(path) else 'no such file'}"
-        came = f"{len(given)} texts or files" if len(given) > 1 else came
+    several = len(given) > 1
+    if came := f"{len(given)} texts or files" if several else no_file(path, options):
+        came = came if several else f"{path}: {came}"
         raise InputError(f"{came}; expected one file for the shards in {options.out}, {otherwise}")
     return path
 

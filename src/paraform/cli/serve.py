@@ -64,7 +64,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Serve until a signal ends it."""
-    if not all(map(find_spec, ("starlette", "uvicorn", "prometheus_client"))):
+    if not all(map(find_spec, ("starlette", "uvicorn", "prometheus_client", "orjson"))):
         raise InputError('the service needs starlette and more; expected them here: pip install "paraform[serve]"')
     if options.engine == "local":
         for name in ("address", "replicas"):

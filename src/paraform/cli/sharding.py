@@ -18,7 +18,7 @@ if TYPE_CHECKING:
     from paraform.corpora.columns import Columns
     from paraform.jobs.setting import Setting
 
-PARQUET = ".parquet"
+PARQUET = ".parquet"  # of corpora.columns, which would bring torch along
 
 
 def is_parquet(path: str) -> bool:

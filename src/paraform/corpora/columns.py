@@ -219,17 +219,18 @@ class ArrowColumns:
         """The Arrow table of the corpus's own columns, of the same rows."""
         return self._table().slice(first, last - first).remove_column(0)
 
-    def take(self, rows: NDArray[np.int32]) -> dict[str, list[Any]]:
-        """All columns, the text as "text", of the rows of these numbers, in their order."""
+    def take(self, rows: NDArray[np.integer[Any]], *names: str) -> dict[str, list[Any]]:
+        """These columns, or all, the text as "text", of the rows of these numbers, in their order."""
         arrow = pyarrow_or_error()
         table = self._table()
+        table = table.select(names) if names else table
         batches = table.to_batches()
         ends = np.cumsum([len(batch) for batch in batches])
         order = np.argsort(rows, kind="stable")
-        of = np.searchsorted(ends, rows[order], side="right")  # the batch of each
+        numbers, begins = np.unique(np.searchsorted(ends, rows[order], side="right"), return_index=True)
         parts = [
-            batches[number].take(arrow.array(rows[order[of == number]] - (ends[number] - len(batches[number]))))
-            for number in np.unique(of).tolist()
+            batches[number].take(arrow.array(rows[some] - (ends[number] - len(batches[number]))))
+            for number, some in zip(numbers.tolist(), np.split(order, begins[1:]), strict=False)
         ]
         back = np.empty_like(order)
         back[order] = np.arange(len(order))

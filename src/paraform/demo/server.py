@@ -114,7 +114,7 @@ def _respond(name: str, answer: Callable[..., Answer], fields: dict[str, Field],
         given = await read(request, fields, LIMITS)
         return Question(_work(name, answer), [given], lambda answers: dict(answers[0]))
 
-    return answering(ask, gatherer, seconds=SECONDS, what="the page")
+    return answering(ask, gatherer, SECONDS)
 
 
 def _work(name: str, answer: Callable[..., Answer]) -> Work:

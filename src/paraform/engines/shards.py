@@ -9,8 +9,10 @@ many threads it has.
 
 from __future__ import annotations
 
+import hashlib
 import json
 import os
+import secrets
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
@@ -58,7 +60,26 @@ class Folder:
 
 
 def require_job(folder: Path, job: Mapping[str, Any]) -> None:
-    """The folder is that job's from now on, if it is new or empty.
+    """The folder is that job's from now on, if it is new or empty. `is_job` explains the rest."""
+    if is_job(folder, job):
+        return
+    path = folder / NAME
+    mine = folder / f".{NAME}.{secrets.token_hex(4)}"
+    with atomic_path(mine) as unfinished:
+        text = json.dumps({"format": FORMAT, **job}, indent=2, ensure_ascii=False)
+        unfinished.write_text(f"{text}\n", encoding="utf-8")
+    try:
+        os.link(mine, path)  # unlike a rename, it does not take the place of what another has put there meanwhile
+    except FileExistsError:
+        pass
+    except OSError:  # a file system without such links
+        os.replace(mine, path)
+    mine.unlink(missing_ok=True)
+    is_job(folder, job)
+
+
+def is_job(folder: Path, job: Mapping[str, Any]) -> bool:
+    """Whether the folder is that job's; False: it is new or empty.
 
     Args:
         job: all that its files depend on, by name; of the digest of what is read the name is "input".
@@ -68,9 +89,7 @@ def require_job(folder: Path, job: Mapping[str, Any]) -> None:
     if not path.is_file():
         if folder.is_dir() and (other := [name for name in sorted(os.listdir(folder)) if not name.startswith(".")]):
             raise InputError(f"{folder}: holds {other[0]} and no {NAME}; expected a new or an empty folder")
-        with atomic_path(path) as unfinished:
-            unfinished.write_text(json.dumps(mine, indent=2, ensure_ascii=False) + "\n", encoding="utf-8")
-        return
+        return False
     theirs = parse_json(path.read_bytes(), path, "what paraform wrote there")
     if not isinstance(theirs, dict):
         raise InputError(f"{path}: no object; expected what paraform wrote there")
@@ -80,6 +99,12 @@ def require_job(folder: Path, job: Mapping[str, Any]) -> None:
             if key == "input":  # a digest says nothing to a person
                 came = "the file changed, or how it is read"
             raise InputError(f"{folder}: holds another job's shards ({came}); expected a folder of its own")
+    return True
+
+
+def job_digest(job: Mapping[str, Any]) -> str:
+    """What tells jobs apart, as `is_job` has them: a SHA-256."""
+    return hashlib.sha256(json.dumps(job, sort_keys=True).encode()).hexdigest()
 
 
 class ShardWork(Protocol):
@@ -121,6 +146,7 @@ def make_shards(
     made = run(Missing(work, missing), len(missing), engine=engine, progress=progress)
     for number in range(len(shards)):
         yield there[number] if number in there else next(made)
+    next(made, None)  # at its end its workers end, too
 
 
 @dataclass(frozen=True)

@@ -10,12 +10,13 @@ from typing import Any
 from paraform import checkpoint
 from paraform.capabilities import JudgesMeaning
 from paraform.corpora.arrow import pyarrow_or_error
+from paraform.corpora.columns import PARQUET
 from paraform.corpora.tables import text_in
 from paraform.engines import Engine
 from paraform.engines.shards import Folder, make_shards
 from paraform.jobs.counts import Counts, read_counts, summed, write_counts
 from paraform.jobs.rewording import write_lines
-from paraform.jobs.setting import PARQUET, Setting
+from paraform.jobs.setting import Setting
 from paraform.records import Origin
 
 TARGET = "target"  # the column of the second texts in what workers read

@@ -13,13 +13,14 @@ from typing import Any
 
 from paraform.capabilities import CutsExemplars, HasTemplates, Paraphraser, WritesByTree
 from paraform.corpora.arrow import pyarrow_or_error
+from paraform.corpora.columns import PARQUET
 from paraform.decoding import Decoding
 from paraform.default_call import MODEL
 from paraform.default_call import reworder as reworder_of
 from paraform.engines import Engine
 from paraform.engines.shards import Folder, make_shards
 from paraform.jobs.counts import Counts, read_counts, summed, write_counts
-from paraform.jobs.setting import PARQUET, Setting
+from paraform.jobs.setting import Setting
 from paraform.models.selection import select_exemplars
 from paraform.records import Candidate, GivenText, InputError, Rewording, counted
 from paraform.rewording.reworder import Reworder

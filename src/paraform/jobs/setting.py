@@ -20,7 +20,6 @@ from paraform.version import __version__
 from paraform.weights import sha256
 
 SHARD = 512  # rows: by rules twenty seconds of a core
-PARQUET = ".parquet"
 EVERYWHERE = "expected the same on every machine"
 
 

@@ -21,12 +21,25 @@ from torch import Tensor
 
 from paraform.engines import rows_of
 from paraform.neighbours.near_pairs import A_CELL, SLACK
-from paraform.neighbours.pieces import Bytes, Checked, Numbers, Vectors, count_of, mapped, may_be_near, piece, save
+from paraform.neighbours.pieces import (
+    PAIR,
+    Bytes,
+    Numbers,
+    Vectors,
+    count_of,
+    mapped,
+    may_be_near,
+    piece,
+    rows_for,
+    runs_of,
+    save,
+)
+from paraform.weights import write_rows
 
 BLOCK = 65_536  # entries of a bucket that are held at once: 29 MB of 384 features
 ROUNDS = 10  # as faiss has for such an index
 AT_ONCE = 4096  # vectors that are compared with all centres at once
-TRAINED = 2**19  # vectors that cells are made of, at most: 800 MB of 384 features
+TRAINED = 2**19  # vectors that cells are made of, at most, unless there are more cells: 800 MB of 384 features
 
 
 @dataclass(frozen=True)
@@ -47,7 +60,7 @@ class Training:
         cells, buckets = Path(self.folder) / "cells.npy", Path(self.folder) / "buckets.npy"
         if not (buckets.is_file() and cells.is_file()):
             drawing = np.random.default_rng(self.seed)
-            most = min(self.vectors.rows, A_CELL * self.cells, TRAINED)
+            most = max(self.cells, min(self.vectors.rows, A_CELL * self.cells, rows_for(TRAINED, self.vectors.width)))
             drawn = np.sort(drawing.choice(self.vectors.rows, most, replace=False, shuffle=False))
             centres_KD = _centres(self.vectors.units(drawn), self.cells, self.seed)
             save(centres_KD, cells)
@@ -140,37 +153,35 @@ class Comparing:
 
     vectors: Vectors
     folder: str
-    sorted: str
+    cells_folder: str
     parts: int
     probed: int
     threshold: float
 
     def open(self) -> Callable[[int], bytes]:
         """What compares a bucket in this process."""
-        buckets_K = _buckets(self.sorted)
+        buckets_K = _buckets(self.cells_folder)
 
         def bucket(number: int) -> bytes:
             path = piece(self.folder, number)
             if not path.is_file():
-                save(self._pairs(number, buckets_K), path)
+                write_rows(path, runs_of(self.vectors, self._candidates(number, buckets_K), self.threshold), PAIR)
             return count_of(path)
 
         return bucket
 
-    def _pairs(self, number: int, buckets_K: NDArray[np.int32]) -> NDArray[Any]:
+    def _candidates(self, number: int, buckets_K: NDArray[np.int32]) -> Iterator[tuple[Numbers, Numbers]]:
         """A bucket that is larger than a block is read again for each of its blocks."""
-        found = Checked(self.vectors, self.threshold)
         for own in self._blocks(number):
             own = own[buckets_K[own["cells"][:, 0]] == number]
             own = own[np.argsort(own["cells"][:, 0], kind="stable")]
             cells, starts = np.unique(own["cells"][:, 0], return_index=True)
             for others in self._blocks(number) if len(own) else ():
-                self._compare(own, cells, np.append(starts, len(own)), others, found)
-        return found.pairs()
+                yield from self._compare(own, cells, np.append(starts, len(own)), others)
 
     def _compare(
-        self, own: NDArray[Any], cells: NDArray[np.int32], starts: Numbers, others: NDArray[Any], found: Checked
-    ) -> None:
+        self, own: NDArray[Any], cells: NDArray[np.int32], starts: Numbers, others: NDArray[Any]
+    ) -> Iterator[tuple[Numbers, Numbers]]:
         """Each cell's own vectors with all that it is one of the nearest cells of."""
         at, place = np.nonzero(np.isin(others["cells"], cells))
         near = others["cells"][at, place]
@@ -180,24 +191,25 @@ class Comparing:
         for number, end in enumerate(ends):
             asking, asked = at[ends[number - 1] if number else 0 : end], slice(starts[number], starts[number + 1])
             for one_P, other_P in may_be_near(left.only(asking), right.only(asked), self.threshold):
-                one, other = others[asking[one_P]], own[asked][other_P]
+                one_P, other_P = asking[one_P], other_P + asked.start
+                one, other = others["row"][one_P], own["row"][other_P]
                 # It is found again from the other side if that asks, too: then the lower row's asking counts.
-                both = (other["cells"] == one["cells"][:, :1]).any(1)
-                kept = (one["row"] != other["row"]) & (~both | (one["row"] < other["row"]))
-                found.add(one["row"][kept].astype(np.int64), other["row"][kept].astype(np.int64))
+                both = (own["cells"][other_P] == others["cells"][one_P, :1]).any(1)
+                kept = (one != other) & (~both | (one < other))
+                yield one[kept].astype(np.int64), other[kept].astype(np.int64)
 
     def _blocks(self, number: int) -> Iterator[NDArray[Any]]:
         """The bucket's entries, in the order of the rows, `BLOCK` at most at once."""
-        entry = _entry(self.vectors.width, self.probed)
+        entry, block = _entry(self.vectors.width, self.probed), rows_for(BLOCK, self.vectors.width)
         waiting: list[NDArray[Any]] = []
         held = 0
         for part in range(self.parts):
-            first, last = mapped(_starts(self.sorted, part), np.int64)[number : number + 2].tolist()
+            first, last = mapped(_starts(self.cells_folder, part), np.int64)[number : number + 2].tolist()
             while first < last:
-                end = min(last, first + BLOCK - held)
-                waiting.append(np.array(mapped(piece(self.sorted, part), entry)[first:end]))
+                end = min(last, first + block - held)
+                waiting.append(np.array(mapped(piece(self.cells_folder, part), entry)[first:end]))
                 held, first = held + end - first, end
-                if held == BLOCK:
+                if held == block:
                     yield np.concatenate(waiting)
                     waiting, held = [], 0
         if waiting:

@@ -1,9 +1,10 @@
 """`duplicates` of a corpus beyond memory: every step in pieces on disk, by any engine, resumed where it was.
 
-In the folder are, in the order in which they are made: the corpus; which row has each row's text first; the texts that
-are compared, and their vectors in shards (`checkpoint.shards`); their near pairs (`near_on_disk`); and, where pairs are
-kept apart or verified, what came of each (`verdicts`). On a cluster all machines must share the folder and the models'
-files. What is held in memory are some tens of bytes a row, here, and some blocks in each worker.
+In the folder are, in the order in which they are made: the corpus; which row has each row's text first; the vectors of
+the texts that are compared, in shards (`checkpoint.shards`); their near pairs (`near_on_disk`); and, where pairs are
+kept apart or verified, what came of each (`verdicts`). Who asks for other pairs of the same vectors, or has them looked
+at otherwise, gets other folders of these there. On a cluster all machines must share the folder and the models' files.
+What is held in memory are some tens of bytes a row, here, and some blocks in each worker.
 
 Shape key: N rows of the corpus, R texts that are compared, U that the model cannot read, P pairs.
 """
@@ -16,7 +17,7 @@ import logging
 import shutil
 from collections import Counter
 from collections.abc import Callable, Iterator
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any, Literal
 
@@ -25,13 +26,14 @@ from numpy.typing import NDArray
 
 from paraform.capabilities import Embedder, TellsUnread, unread_by
 from paraform.checkpoint.shards import SHARD, Embedding, Job, embed_corpus, load_same
-from paraform.corpora.columns import ArrowColumns, Columns, text_alone, write_columns
+from paraform.corpora.columns import ArrowColumns, Columns, Place, write_columns
 from paraform.corpora.components import join, roots_of
 from paraform.engines import Engine, kept_open, rows_of, run
-from paraform.engines.shards import require_job
+from paraform.engines.shards import is_job, job_digest, require_job
 from paraform.neighbours.apart import Kind
-from paraform.neighbours.near_on_disk import near_pairs_on_disk, search_for
-from paraform.neighbours.near_pairs import PROBED, Search
+from paraform.neighbours.duplicates import letters_of
+from paraform.neighbours.near_on_disk import Near, cells_on_disk, near_pairs_on_disk, search_for
+from paraform.neighbours.near_pairs import Search
 from paraform.neighbours.pieces import PAIR, Vectors, mapped, piece, save
 from paraform.neighbours.verdicts import WHY, Judging, Pair, Source, Why
 from paraform.records import InputError
@@ -51,7 +53,7 @@ class Question:
         model, vectors, device: as `checkpoint.shards.Embedding` has them; signature: the model's.
         products, batch_size, seed: as in `checkpoint.shards.Job`.
         threshold, search: as in `duplicates`.
-        keep_apart, verify, verify_threshold, by_minilm: as in `verdicts.Judging`.
+        keep_apart, verify, verify_threshold, by_minilm: as in `verdicts.Judging`; verify_weights: its `weights`.
         input: SHA-256 of what the corpus is read from, and how.
     """
 
@@ -66,6 +68,7 @@ class Question:
     search: Search
     keep_apart: tuple[Kind, ...]
     verify: str
+    verify_weights: str
     verify_threshold: float
     by_minilm: bool
     input: str
@@ -81,16 +84,14 @@ class Corpus:
 
 @dataclass(frozen=True)
 class Verdicts:
-    """Of which pairs a folder has verdicts, and whose."""
+    """Of which pairs a folder has verdicts, as `Near.of` has them, and whose."""
 
-    input: str
-    model: str
-    threshold: float
-    search: str
-    seed: int
+    pairs: str
     keep_apart: str
     verify: str
+    weights: str
     verify_threshold: float
+    by_minilm: bool
     batch_size: int
 
 
@@ -149,6 +150,8 @@ def duplicates_on_disk(
 ) -> Found:
     """What `duplicates` finds, of a corpus that is read once, in a folder that keeps all that was made on the way.
 
+    By an exact search these are the same pairs, of cosines up to rounding; an index may miss others than that one does.
+
     Args:
         corpus: not looked at if the folder has it already.
         model: the question's.
@@ -156,11 +159,16 @@ def duplicates_on_disk(
         tell: hears what disk it takes, before it is taken.
     Raises: InputError for a folder of another question's, a disk that is too full, and as `near_pairs_on_disk`.
     """
-    base = Path(folder).resolve()
-    require_job(base, asdict(Corpus(question.input, question.signature)))
+    base, job = Path(folder).resolve(), asdict(Corpus(question.input, question.signature))
+    is_job(base, job)  # before all is read
     arrow, firsts = base / "corpus.arrow", base / "firsts.npy"
+
+    def places() -> Iterator[Place]:
+        yield from corpus.places
+        require_job(base, job)  # once it was read to its end: who mends a bad line has another file
+
     if not arrow.is_file():
-        write_columns(corpus, arrow)
+        write_columns(Columns(corpus.schema, places()), arrow)
     texts = ArrowColumns(arrow)
     if len(texts) > MOST_ROWS:
         raise InputError(f"{len(texts):,} texts; expected {MOST_ROWS:,} at most")
@@ -174,18 +182,17 @@ def duplicates_on_disk(
         save(read_R, base / "read.npy")
         search = search_for(len(read_R), question.search)
         width = _width(model, question)
-        _require_room(base, len(read_R), width, tell)
-        vectors = _vectors(width, texts, base, read_R, question, engine, progress)
+        _require_room(base, room_for(base, len(read_R), width, search), len(read_R), tell)
+        vectors = _vectors(width, len(read_R), base, question, engine, progress)
         how: dict[str, Any] = {"search": search, "seed": question.seed, "engine": engine, "progress": progress}
         near = near_pairs_on_disk(vectors, base, question.threshold, **how)
         letters = _letters(texts, base / "letters", np.flatnonzero(different_N & unread_N).astype(np.int32))
         sources = [
-            Source(str(base / "letters"), letters, "", "", merged=False),
-            Source(near.folder, len(near.counts), str(base / "read.npy"), "", merged=True),
+            Source(str(base / "letters"), letters, rows="", verdicts="", merged=False),
+            Source(near.folder, len(near.counts), rows=vectors.names, verdicts="", merged=True),
         ]
         if question.keep_apart or question.verify:
-            require_job(base / "verdicts", asdict(_verdicts_job(question, search)))
-            sources = [_with_verdicts(source, base, question, engine, progress) for source in sources]
+            sources = _with_verdicts(sources, near, base, question, engine, progress)
     parents_N, count, apart = first_N.copy(), 0, np.zeros(len(WHY), np.int64)
     for rows_P2, why_P in itertools.chain.from_iterable(source.parts() for source in sources):
         join(parents_N, rows_P2[why_P == 0])
@@ -196,7 +203,17 @@ def duplicates_on_disk(
     unread = int(unread_N.sum())
     first_unread = int(unread_N.argmax()) if unread else -1
     roots_N = roots_of(parents_N, parents_N)
-    return Found(texts, int(different_N.sum()), search, count, why, unread, first_unread, tuple(sources), roots_N)
+    return Found(
+        corpus=texts,
+        different=int(different_N.sum()),
+        search=search,
+        count=count,
+        apart=why,
+        unread=unread,
+        first_unread=first_unread,
+        _sources=tuple(sources),
+        _roots_N=roots_N,
+    )
 
 
 def first_of_each(digests_N2: NDArray[np.uint64]) -> NDArray[np.int32]:
@@ -220,14 +237,10 @@ def _digests(
     digests_N2 = np.empty((count, 2), np.uint64)
     for first in range(0, count, AT_ONCE):
         last = min(first + AT_ONCE, count)
-        some = texts.texts(first, last) if rows is None else texts.take(rows[first:last])["text"]
+        some = texts.texts(first, last) if rows is None else texts.take(rows[first:last], "text")["text"]
         digests = [hashlib.blake2b(key(text).encode(errors="surrogatepass"), digest_size=16).digest() for text in some]
         digests_N2[first:last] = np.frombuffer(b"".join(digests), "<u8").reshape(-1, 2)
     return digests_N2
-
-
-def _letters_of(text: str) -> str:
-    return " ".join(text.casefold().split())
 
 
 @dataclass(frozen=True)
@@ -273,34 +286,30 @@ def _unread(
     return np.array(mapped(path, np.bool_, count))
 
 
-def _vectors(
-    width: int,
-    texts: ArrowColumns,
-    base: Path,
-    read_R: NDArray[np.int32],
-    question: Question,
-    engine: Engine,
-    progress: bool,
-) -> Vectors:
-    """Of the texts that are read, in shards; those texts are written first."""
-    arrow, folder = base / "texts.arrow", base / "vectors"
-    if not arrow.is_file():
-        parts = (texts.take(read_R[first : first + AT_ONCE])["text"] for first in range(0, len(read_R), AT_ONCE))
-        write_columns(text_alone(itertools.chain.from_iterable(parts)), arrow)
+def _vectors(width: int, rows: int, base: Path, question: Question, engine: Engine, progress: bool) -> Vectors:
+    """Of the texts that are read, in shards."""
+    folder, names = str(base / "vectors"), str(base / "read.npy")
     job = Job(
         model=question.signature,
         products=question.products,
         batch_size=question.batch_size,
         seed=question.seed,
         input=question.input,
-        rows=len(read_R),
+        rows=rows,
         size=SHARD,
         suffix=".npy",
     )
-    work = Embedding(str(arrow), str(folder), question.model, question.vectors, question.device, job)
+    work = Embedding(
+        arrow=str(base / "corpus.arrow"),
+        folder=folder,
+        name=question.model,
+        vectors=question.vectors,
+        device=question.device,
+        job=job,
+        rows=names,
+    )
     embed_corpus(work, engine=engine, progress="embedding" if progress else None)
-    of = hashlib.sha256(repr(sorted(asdict(job).items())).encode(errors="surrogatepass")).hexdigest()
-    return Vectors(str(folder), len(read_R), SHARD, width, of)
+    return Vectors(folder, rows, SHARD, width, job_digest(asdict(job)), names)
 
 
 def _width(model: Embedder, question: Question) -> int:
@@ -313,27 +322,36 @@ def _width(model: Embedder, question: Question) -> int:
         logger.disabled = False
 
 
-def room_for(rows: int, width: int) -> int:
-    """Bytes on disk of so many texts' vectors, and at most of the copies that an index compares; pairs come on top."""
-    return rows * (4 * width + PROBED * (width + 44))
+def room_for(base: Path, rows: int, width: int, search: str) -> int:
+    """Bytes on disk that the vectors of so many texts and the cells of an index still need; pairs come on top."""
+    stages = {"vectors": (-(-rows // SHARD), rows * 4 * width)}
+    if search == "index":
+        stages["cells"] = cells_on_disk(rows, width)
+    needed = 0
+    for name, (count, size) in stages.items():
+        there = [path.stat().st_size for path in (base / name).glob("[0-9]*.npy")]
+        needed += max(0, size - sum(there)) if len(there) < count else 0
+    return needed
 
 
-def _require_room(base: Path, rows: int, width: int, tell: Callable[[str], None]) -> None:
+def _require_room(base: Path, needed: int, rows: int, tell: Callable[[str], None]) -> None:
     """Raises: InputError if the disk has less."""
-    there = sum(path.stat().st_size for name in ("vectors", "cells") for path in (base / name).glob("*.npy"))
-    needed, free = room_for(rows, width) - there, shutil.disk_usage(base).free
+    free = shutil.disk_usage(base).free
     if needed > free:
         raise InputError(
             f"{base}: {free / 2**30:.1f} GiB are free on its disk; expected {needed / 2**30:.1f} for the vectors of"
             f" {rows:,} texts and what an index makes of them, and pairs come on top"
         )
     if needed >= 2**30:
-        tell(f"{base}: at most {needed / 2**30:.1f} GiB of disk for {rows:,} texts, and 12 bytes for each pair")
+        tell(
+            f"{base}: {needed / 2**30:.1f} GiB of disk for the vectors of {rows:,} texts and what an index makes of"
+            " them; 12 bytes for each pair and the lines of what is found come on top"
+        )
 
 
 def _letters(texts: ArrowColumns, folder: Path, rows_U: NDArray[np.int32]) -> int:
     """Write the pairs of texts that differ in case and white space alone, each with the first such; how many pieces."""
-    first_U = first_of_each(_digests(texts, _letters_of, rows_U))
+    first_U = first_of_each(_digests(texts, letters_of, rows_U))
     again = np.flatnonzero(first_U != np.arange(len(first_U)))
     pairs_P = np.ones(len(again), PAIR)
     pairs_P["one"], pairs_P["other"] = rows_U[first_U[again]], rows_U[again]
@@ -343,33 +361,37 @@ def _letters(texts: ArrowColumns, folder: Path, rows_U: NDArray[np.int32]) -> in
     return count
 
 
-def _verdicts_job(question: Question, search: str) -> Verdicts:
-    return Verdicts(
-        question.input,
-        question.signature,
-        question.threshold,
-        search,
-        question.seed,
-        " ".join(question.keep_apart),
-        question.verify,
-        question.verify_threshold,
-        question.batch_size,
-    )
-
-
-def _with_verdicts(source: Source, base: Path, question: Question, engine: Engine, progress: bool) -> Source:
+def _with_verdicts(
+    sources: list[Source], near: Near, base: Path, question: Question, engine: Engine, progress: bool
+) -> list[Source]:
     """The pairs with what came of each."""
-    work = Judging(
-        source,
-        str(base / "corpus.arrow"),
-        str(base / "verdicts" / Path(source.folder).name),
-        question.keep_apart,
-        question.verify,
-        question.verify_threshold,
-        question.by_minilm,
-        question.batch_size,
-        question.device,
+    verdicts = Verdicts(
+        pairs=near.of,
+        keep_apart=" ".join(question.keep_apart),
+        verify=question.verify,
+        weights=question.verify_weights,
+        verify_threshold=question.verify_threshold,
+        by_minilm=question.by_minilm,
+        batch_size=question.batch_size,
     )
-    for _ in run(work, source.pieces, engine=engine, progress="looking at pairs" if progress else None):
-        pass
-    return Source(source.folder, source.pieces, source.rows, work.folder, merged=source.merged)
+    folder = base / f"verdicts-{job_digest(asdict(verdicts))[:8]}"
+    require_job(folder, asdict(verdicts))
+    found = []
+    for source in sources:
+        work = Judging(
+            source=source,
+            arrow=str(base / "corpus.arrow"),
+            folder=str(folder / Path(source.folder).name),
+            keep_apart=question.keep_apart,
+            verify=question.verify,
+            weights=question.verify_weights,
+            verify_threshold=question.verify_threshold,
+            by_minilm=question.by_minilm,
+            batch_size=question.batch_size,
+            device=question.device,
+            products=question.products,
+        )
+        for _ in run(work, source.pieces, engine=engine, progress="looking at pairs" if progress else None):
+            pass
+        found.append(replace(source, verdicts=work.folder))
+    return found

@@ -5,7 +5,7 @@ Shape key: N vectors, D features, Q and C rows of two blocks, P pairs.
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
@@ -21,7 +21,10 @@ from paraform.weights import PathLike, atomic_path, map_array
 
 ROWS, COLUMNS = 1024, 4096  # of a tile of cosines
 CANDIDATES = 2**20  # pairs that are looked at again at once
-MOST_PAIRS = 2**23  # of one piece: 100 MB of them
+TAKEN = 2**18  # pairs that may be near, of a tile where all do, that come at once
+RUN = 2**21  # pairs of a piece that are sorted together, and written: 25 MB
+MOST_PAIRS = 10**9  # 12 GB of them; who wants more wants a higher threshold
+WIDTH = 384  # features of the vectors of which numbers of rows are told
 
 PAIR = np.dtype([("cosine", "<f4"), ("one", "<i4"), ("other", "<i4")])
 Numbers: TypeAlias = NDArray[np.int64]
@@ -36,6 +39,7 @@ class Vectors(NamedTuple):
         size: rows of a shard.
         width: features.
         of: says which vectors these are: others may not be compared in the same folder.
+        names: a file, which text of a corpus each is of, from 0; "": they are all of its texts.
     """
 
     folder: str
@@ -43,6 +47,7 @@ class Vectors(NamedTuple):
     size: int
     width: int
     of: str
+    names: str = ""
 
     def units(self, rows: NDArray[np.int64]) -> NDArray[np.float32]:
         """Those of the rows, each divided by its length, [N, D]. Raises: InputError for NaN or infinity."""
@@ -102,56 +107,77 @@ def may_be_near(left: Bytes, right: Bytes, threshold: float) -> Iterator[tuple[N
                 products_QC = packed.product(torch.from_numpy(part.bytes_ND.view(np.uint8) ^ np.uint8(128)), 128)
             else:
                 products_QC = (torch.from_numpy(part.bytes_ND).float() @ right_CD.float().T) * scales_C
-            near_P2 = true_cells(products_QC >= torch.from_numpy(least_Q)[:, None]).numpy()
-            yield near_P2[:, 0] + start, near_P2[:, 1] + first
+            for near_P2 in torch.split(true_cells(products_QC >= torch.from_numpy(least_Q)[:, None]), TAKEN):
+                yield near_P2[:, 0].numpy() + start, near_P2[:, 1].numpy() + first
 
 
-class Checked:
-    """What may be near is looked at again in float32; what is near is kept.
+def runs_of(
+    vectors: Vectors, candidates: Iterable[tuple[Numbers, Numbers]], threshold: float
+) -> Iterator[NDArray[Any]]:
+    """What may be near is looked at again in float32; what is near comes as `PAIR`, `RUN` at a time and the rest.
 
     Args:
-        vectors: of which the pairs are rows.
+        candidates: rows that may be near, each pair once.
+    Returns: one at least; each sorted by itself, nearest first.
+    Raises: InputError for more than `MOST_PAIRS`.
     """
+    kept, held, count = [np.zeros(0, PAIR)], 0, 0
+    for pairs_P2 in _gathered(candidates):
+        for found_P in _near(vectors, pairs_P2, threshold):
+            kept.append(found_P)
+            held += len(found_P)
+        while held >= RUN:
+            every_P = np.concatenate(kept)
+            run_P, kept, held, count = every_P[:RUN], [every_P[RUN:]], held - RUN, count + RUN
+            if count > MOST_PAIRS:
+                raise too_many(vectors, run_P, threshold)
+            yield _nearest_first(run_P)
+    yield _nearest_first(np.concatenate(kept))
 
-    def __init__(self, vectors: Vectors, threshold: float) -> None:
-        self._vectors, self._threshold = vectors, threshold
-        self._waiting: list[NDArray[np.int64]] = []
-        self._kept: list[NDArray[Any]] = [np.zeros(0, PAIR)]
-        self._count = 0
 
-    def add(self, one_P: Numbers, other_P: Numbers) -> None:
-        """Rows that may be near; each pair once."""
-        self._waiting.append(np.stack([np.minimum(one_P, other_P), np.maximum(one_P, other_P)], 1))
-        if sum(map(len, self._waiting)) >= CANDIDATES:
-            self._check()
+def too_many(vectors: Vectors, pairs_P: NDArray[Any], threshold: float) -> InputError:
+    """What is said of more pairs than `MOST_PAIRS`, some of which are these: where most of them are, too."""
+    rows, counts = np.unique(pairs_P["one"], return_counts=True)
+    row = int(rows[counts.argmax()])
+    row = int(mapped(vectors.names, np.int32)[row]) if vectors.names else row
+    return InputError(
+        f"over {MOST_PAIRS:,} pairs have a cosine of {threshold:g} or more, very many of them with text {row + 1:,};"
+        " expected a higher threshold, or fewer texts like that one"
+    )
 
-    def pairs(self) -> NDArray[Any]:
-        """Those that are, nearest first."""
-        self._check()
-        found_P = np.concatenate(self._kept)
-        return found_P[np.lexsort((found_P["other"], found_P["one"], -found_P["cosine"]))]
 
-    def _check(self) -> None:
-        if not self._waiting:
-            return
-        pairs_P2 = np.concatenate(self._waiting)
-        self._waiting = []
-        rows, at = np.unique(pairs_P2, return_inverse=True)
-        units_ND = torch.from_numpy(self._vectors.units(rows))
-        size = max(1, CHECKED // self._vectors.width)
-        for some_P2 in torch.split(torch.from_numpy(at.reshape(-1, 2)), size):
-            cosines_P = cosines_of(units_ND, some_P2).numpy()
-            near_P = cosines_P >= self._threshold
-            found_P = np.empty(int(near_P.sum()), PAIR)
-            found_P["cosine"] = cosines_P[near_P]
-            found_P["one"], found_P["other"] = rows[some_P2.numpy()[near_P]].T
-            self._kept.append(found_P)
-            self._count += len(found_P)
-            if self._count > MOST_PAIRS:
-                raise InputError(
-                    f"over {MOST_PAIRS:,} pairs of {self._vectors.rows:,} texts in one piece alone have a cosine of"
-                    f" {self._threshold:g} or more; expected a higher threshold"
-                )
+def _gathered(candidates: Iterable[tuple[Numbers, Numbers]]) -> Iterator[Numbers]:
+    """`CANDIDATES` or more at a time, [P, 2], the lower row first."""
+    waiting, held = [np.zeros((0, 2), np.int64)], 0
+    for one_P, other_P in candidates:
+        waiting.append(np.stack([np.minimum(one_P, other_P), np.maximum(one_P, other_P)], 1))
+        held += len(one_P)
+        if held >= CANDIDATES:
+            yield np.concatenate(waiting)
+            waiting, held = [], 0
+    if held:
+        yield np.concatenate(waiting)
+
+
+def _near(vectors: Vectors, pairs_P2: Numbers, threshold: float) -> Iterator[NDArray[Any]]:
+    rows, at = np.unique(pairs_P2, return_inverse=True)
+    units_ND = torch.from_numpy(vectors.units(rows))
+    for some_P2 in torch.split(torch.from_numpy(at.reshape(-1, 2)), max(1, CHECKED // vectors.width)):
+        cosines_P = cosines_of(units_ND, some_P2).numpy()
+        near_P = cosines_P >= threshold
+        found_P = np.empty(int(near_P.sum()), PAIR)
+        found_P["cosine"] = cosines_P[near_P]
+        found_P["one"], found_P["other"] = rows[some_P2.numpy()[near_P]].T
+        yield found_P
+
+
+def _nearest_first(pairs_P: NDArray[Any]) -> NDArray[Any]:
+    return pairs_P[np.lexsort((pairs_P["other"], pairs_P["one"], -pairs_P["cosine"]))]
+
+
+def rows_for(rows: int, width: int) -> int:
+    """How many vectors take the memory of so many of `WIDTH` features; of narrower ones no more."""
+    return max(1, rows * WIDTH // max(width, WIDTH))
 
 
 def piece(folder: str, number: int) -> Path:

@@ -37,15 +37,8 @@ class Question(NamedTuple):
     shape: Callable[[Sequence[Any]], dict[str, Any]]
 
 
-def answering(
-    ask: Callable[[Request], Awaitable[Question]], gatherer: Gatherer, *, seconds: float, what: str
-) -> Respond:
-    """What answers a request by what `ask` makes of it.
-
-    Args:
-        seconds: that an answer may take.
-        what: is answered, in what stderr is told of faults.
-    """
+def answering(ask: Callable[[Request], Awaitable[Question]], gatherer: Gatherer, seconds: float) -> Respond:
+    """What answers a request by what `ask` makes of it, in at most so many seconds."""
 
     async def respond(request: Request) -> Response:
         try:
@@ -65,7 +58,7 @@ def answering(
         except asyncio.CancelledError:  # the end does not wait any longer
             return as_json({"error": {"message": "The service ended before it was done."}}, 503)
         except Exception as error:
-            tell_fault(what, error)
+            tell_fault(request.url.path, error)
             raise refused("Something went wrong here; another text may do.", 500) from None
 
     return respond

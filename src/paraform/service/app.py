@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
-import time
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Awaitable, Callable
 from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import final
@@ -16,12 +15,12 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, Response
 from starlette.routing import Route
 
-from paraform.service.answering import Question, Respond, answering, constant, refuse
+from paraform.service.answering import Question, answering, constant, refuse
 from paraform.service.asking import Limits, read
 from paraform.service.endpoints import Endpoint, endpoints
 from paraform.service.gathering import Gatherer, Work
 from paraform.service.guard import LOCAL, Guard, as_json, policy_of
-from paraform.service.metrics import Metrics
+from paraform.service.metrics import Counted, Metrics
 from paraform.service.models import Models, Names
 from paraform.service.openapi import description, page_of
 
@@ -60,10 +59,9 @@ class Service:
     """What answers requests by these models."""
 
     def __init__(self, models: Models, settings: Settings) -> None:
-        self._limits, self._seconds = settings.limits, settings.seconds
+        self._limits = settings.limits
         self._gatherer = Gatherer(settings.waiting, lambda *batch: self._metrics.computed(*batch))
         self._metrics = Metrics(lambda: self._gatherer.waiting)
-        self._ending = False
         logging.getLogger("paraform").addFilter(_unheard)
         warm = Work("warm", None, lambda items: models.warm(), lambda item: 0, 1)
         self._warmed = self._gatherer.ask(warm, [None])
@@ -86,51 +84,40 @@ class Service:
 
         self.app = Starlette(
             routes=[
-                *(Route(path, self._measured(path, constant(answer))) for path, answer in pages.items()),
-                Route("/ready", self._measured("/ready", self._ready)),
+                *(Route(path, constant(answer)) for path, answer in pages.items()),
+                Route("/ready", self._ready),
                 Route("/metrics", self._metrics_text),
-                *(Route(one.path, self._measured(one.path, self._asked(one)), methods=["POST"]) for one in found),
+                *(
+                    Route(one.path, answering(self._asked(one), self._gatherer, settings.seconds), methods=["POST"])
+                    for one in found
+                ),
             ],
             exception_handlers={HTTPException: refuse},
             lifespan=lifespan,
         )
         self.app.router.redirect_slashes = False
         self.app.add_middleware(Guard, hosts=hosts, policy=policy_of([page]), key=key, open_paths=OPEN)
+        paths = frozenset(route.path for route in self.app.routes if isinstance(route, Route))
+        self.app.add_middleware(Counted, metrics=self._metrics, paths=paths)  # refusals of the guard, too
 
     def end(self) -> None:
         """Compute what was asked; who asks from now on is refused."""
-        self._ending = True
         self._gatherer.close()
         logging.getLogger("paraform").removeFilter(_unheard)
 
     async def _ready(self, request: Request) -> Response:
-        if self._ending or not self._warmed.done():
-            return as_json({"status": "ending" if self._ending else "warming"}, 503)
+        if not self._warmed.done():
+            return as_json({"status": "warming"}, 503)
         return as_json({"status": "ready"})
 
     async def _metrics_text(self, request: Request) -> Response:
         return Response(self._metrics.text(), media_type="text/plain; version=0.0.4; charset=utf-8")
 
-    def _measured(self, path: str, respond: Respond) -> Respond:
-        async def measured(request: Request) -> Response:
-            began, status = time.monotonic(), 500
-            try:
-                answer = await respond(request)
-                status = answer.status_code
-                return answer
-            except HTTPException as error:
-                status = error.status_code
-                raise
-            finally:
-                self._metrics.answered(path, status, time.monotonic() - began)
-
-        return measured
-
-    def _asked(self, endpoint: Endpoint) -> Respond:
+    def _asked(self, endpoint: Endpoint) -> Callable[[Request], Awaitable[Question]]:
         async def ask(request: Request) -> Question:
             return endpoint.question(await read(request, endpoint.fields, self._limits))
 
-        return answering(ask, self._gatherer, seconds=self._seconds, what=endpoint.path)
+        return ask
 
 
 def _unheard(record: logging.LogRecord) -> bool:

@@ -128,6 +128,8 @@ def _same(models: Models, limits: Limits) -> Endpoint:
 
 def _embeddings(models: Models, limits: Limits) -> Endpoint:
     usual = next(iter(models.embedders))
+    works = {(name, cut): models.embedding(name, cut) for name in models.embedders for cut in (False, True)}
+    limit = {name: models.most_tokens(name) for name in models.embedders}
     fields = {
         "input": Field(one_or_several(text_of(limits), limits), "one text, or a list of them"),
         "model": Field(one_of(*models.embedders), "which embeds", usual),
@@ -137,7 +139,7 @@ def _embeddings(models: Models, limits: Limits) -> Endpoint:
     }
 
     def question(given: Mapping[str, Any]) -> Question:
-        name, packed, most = given["model"], given["encoding_format"] == "base64", models.most_tokens(given["model"])
+        name, packed, most = given["model"], given["encoding_format"] == "base64", limit[given["model"]]
 
         def shape(answers: Sequence[Embedded]) -> dict[str, Any]:
             for at, one in enumerate(answers):
@@ -157,7 +159,7 @@ def _embeddings(models: Models, limits: Limits) -> Endpoint:
                 "usage": {"prompt_tokens": used, "total_tokens": used},
             }
 
-        return Question(models.embedding(name, given["truncate"]), given["input"], shape)
+        return Question(works[name, given["truncate"]], given["input"], shape)
 
     vector = {"oneOf": [_array(FIGURE), TEXT]}
     row = _object({"object": TEXT, "index": {"type": "integer"}, "embedding": vector})
@@ -172,12 +174,11 @@ def _embeddings(models: Models, limits: Limits) -> Endpoint:
     )
 
 
-def _written(vector_D: NDArray[np.float32] | None, packed: bool) -> str | list[float]:
+def _written(vector_D: NDArray[np.float32] | None, packed: bool) -> str | NDArray[np.float32]:
     assert vector_D is not None
     if packed:
         return base64.b64encode(np.ascontiguousarray(vector_D, "<f4").tobytes()).decode()
-    found: list[float] = vector_D.tolist()
-    return found
+    return np.ascontiguousarray(vector_D)
 
 
 def _parse(models: Models, limits: Limits) -> Endpoint:

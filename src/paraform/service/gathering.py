@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import threading
 import time
-from collections import deque
+from collections import Counter, deque
 from collections.abc import Callable, Hashable, Sequence
 from concurrent.futures import Future
 from contextlib import suppress
@@ -69,9 +69,10 @@ class _Asked:
 class Gatherer:
     """Computes what is asked, in batches: models are not made for several threads at once.
 
-    Who asked first is in the next batch. Those who want the same thing share it, an item each in turn, so that one who
-    asks for thousands holds up nobody for longer than a batch; and several items are let in up to half of the room that
-    is left, so that large requests never leave none for a small one.
+    The works take turns, so that a fast one waits for a batch of each slow one at most. Of a work, who asked first is
+    in the next batch. Those who want the same thing share it, an item each in turn, so that one who asks for thousands
+    holds up nobody for longer than a batch; and several items are let in up to half of the room that is left, so that
+    large requests never leave none for a small one.
 
     Args:
         most: as much may wait, by `Work.weigh`, so that memory does not grow with who asks.
@@ -83,6 +84,7 @@ class Gatherer:
         self._asked: deque[_Asked] = deque()
         self._weight = 0  # of what waits
         self._rate = 0.0  # weight a second, of late
+        self._turns: Counter[str] = Counter()  # of each work its last; works are few, whatever is asked of them
         self._closing = False
         self._changed = threading.Condition()
         # A daemon, so that nothing waits for what is being computed where this is not closed.
@@ -170,7 +172,7 @@ class Gatherer:
                         return []
                     self._changed.wait()
                     continue
-                first = self._asked[0]
+                first = min(self._asked, key=lambda asked: self._turns[asked.work.name])
                 left = first.since + GATHER - time.monotonic()
                 if left <= 0 or self._closing:
                     return self._gathered(first.work)
@@ -183,6 +185,7 @@ class Gatherer:
             self._weight -= sum(asked.weights[asked.taken :])
 
     def _gathered(self, work: Work) -> list[tuple[_Asked, int, int]]:
+        self._turns[work.name] = max(self._turns.values(), default=0) + 1
         alike = [asked for asked in self._asked if asked.work[:2] == work[:2]]
         ends, weight, found = [asked.taken for asked in alike], 0, True
         while found and weight < work.most:

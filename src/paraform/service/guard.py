@@ -11,6 +11,7 @@ from collections.abc import Collection, Iterable, Mapping, MutableMapping, Seque
 from typing import Any
 from urllib.parse import urlsplit
 
+import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 from starlette.types import ASGIApp, Receive, Scope, Send
@@ -28,8 +29,11 @@ HEADERS = (
 
 def as_json(value: Mapping[str, Any], status: int = 200, headers: Mapping[str, str] | None = None) -> Response:
     """A JSON answer."""
-    # ASCII, so that whatever text it holds can be written
-    return Response(json.dumps(value), status, headers, media_type="application/json")
+    try:  # ten times as fast of vectors, which may be arrays
+        body = orjson.dumps(value, option=orjson.OPT_SERIALIZE_NUMPY)
+    except orjson.JSONEncodeError:  # half a character, or a number of more than 64 bits, of somebody's table
+        body = json.dumps(value).encode()
+    return Response(body, status, headers, media_type="application/json")
 
 
 class Guard:
