@@ -68,7 +68,7 @@ def test_others_are_mined_and_contexts_given(tmp_path: Path, command: Command) -
         (["--skip-stopwords"], "the\tthe b\n", "own.tsv:1: no shared word in any of 1 paraphrase"),
         (["--against", "minilm"], "a\ta\n", "--against minilm: the model of --model; expected another one"),
         (["--model", "latent-compact"], "a\ta\n", "expected a model with states of words, such as an encoder"),
-        (["--plot", "x.svg"], "a\ta\n", "--plot x.svg: expected a picture's name, such as distances.png"),
+        (["--plot", "x.gif"], "a\ta\n", "--plot x.gif: expected a picture's name, which ends in .png or .svg"),
         (["--contexts", "nowhere.txt"], "a b\tb a\na c\tc a\n", "nowhere.txt: no such file"),
     ],
 )

@@ -71,10 +71,37 @@ def test_the_page_names_the_command_of_vectors_that_the_user_made(
     assert program == "paraform" and again["scores"] == family["scores"]
 
 
+def test_vectors_of_the_texts_that_it_asks_for_stand_beside_a_model(
+    folder: Path, tmp_path: Path, command: Command
+) -> None:
+    texts, page = tmp_path / "texts.txt", tmp_path / "r.html"
+    families = ["--families", "similarity", "probing", "--data", folder]
+    (folder / "stsb-en-test.csv").write_text("a  cat,the cat,4\na cat,no cat,1\na dog,the dog,5\n")
+    asked = json.loads(command("evaluate", "report", *families, "--texts-out", texts, "--json").out)
+    lines = texts.read_text("utf-8").splitlines()
+    assert asked == {"texts_out": str(texts), "texts": len(lines)}
+    assert lines[:5] == ["a cat", "the cat", "no cat", "a dog", "the dog"] and len(set(lines)) == len(lines) == 29
+    assert command("embed", texts, "--out", tmp_path / "v.npy").status == 0
+    given = [*families, "--vectors", texts, f"copy={tmp_path / 'v.npy'}", "--model", "minilm", "--resamples", 5]
+    found = json.loads(command("evaluate", "report", *given, "--out", page, "--floors", "none", "--json").out)
+    assert list(found["models"]) == ["minilm", "copy"] and "|weights:" in found["models"]["copy"]
+    for family in found["families"]:
+        values = {name: [one["value"] for one in family["scores"] if one["system"] == name] for name in found["models"]}
+        assert values["copy"] == pytest.approx(values["minilm"], abs=1e-3)
+        assert f" --model minilm --vectors {texts} copy={tmp_path / 'v.npy'} " in family["command"]
+    lines.remove("no cat")
+    texts.write_text("\n".join(lines) + "\n", "utf-8")
+    np.save(tmp_path / "v.npy", np.random.default_rng(0).normal(size=(len(lines), 4)))
+    refused = command("evaluate", "similarity", "--data", folder, "--vectors", texts, tmp_path / "v.npy")
+    assert refused.status == 2 and "lacks 1 of " in refused.err and "the first of them 'no cat'" in refused.err
+
+
 @pytest.mark.parametrize(
     ("given", "said"),
     [
         (["--out", "report.pdf"], "--out report.pdf: expected a page's name, such as report.html"),
+        ([], "no --out; expected --out report.html, or --texts-out texts.txt"),
+        (["--out", "r.html", "--texts-out", "t.txt"], "--out r.html beside --texts-out, which measures nothing"),
         (["--out", "r.html", "--families", "form"], "--families"),
         (["--out", "r.html", "--families", "transfer"], "nothing for transfer; expected SentEval's files"),
         (["--out", "r.html", "--model", "minilm", "minilm"], "--model minilm twice; expected names that differ"),

@@ -31,6 +31,8 @@ WITHOUT_FORMAT = (
     "evaluate transfer",
     "evaluate report",
     "evaluate distances",
+    "plot form",
+    "plot curves",
     "train infersent",
 )
 

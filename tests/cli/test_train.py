@@ -156,7 +156,7 @@ def test_a_new_system_costs_a_folder_a_trainer_and_an_entry_point(
     assert command("reconstruct", "a b", *given).out == "A B\n"
     assert "has 6 words; expected at most 5" in command("reconstruct", "a " * 6, *given).err
     measured = command("evaluate", "latent", "--data", tmp_path / "near.txt", *given)
-    assert measured.status == 2 and "a toy; expected one that tells its densities" in measured.err
+    assert measured.status == 2 and "a toy; expected a latent-variable model that tells its densities" in measured.err
     refused = command("paraphrase", "a b", "--like", "c d", "--model", run, "--device", "cpu")
     assert refused.status == 2 and "a toy; expected a model that paraphrases" in refused.err
 

@@ -53,7 +53,8 @@ def test_both_protocols_stand_in_one_table(folder: Path, command: Callable[..., 
         (("--tasks", "CoLA"), "no set 'CoLA'; expected one of MR"),
         (("--model", "minilm@vectors=style"), "minilm, an encoder, has no choice of vectors"),
         (("--model", "minilm", "minilm"), "--model minilm twice; expected names that differ"),
-        (("--model", "minilm", "--vectors", "a.txt", "a.npy"), "--vectors beside --model minilm; expected one of"),
+        (("--vectors", "a.txt", "a.npy", "--vectors", "b.txt", "a.npy"), "--vectors a.npy twice; expected names that"),
+        (("--vectors", "a.txt", "mine=a.npy"), "a.npy: no such file"),
     ],
 )
 def test_what_cannot_be_measured_is_one_line(

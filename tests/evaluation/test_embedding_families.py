@@ -78,7 +78,7 @@ def test_the_commands_give_the_metrics_of_the_page(folder: Path) -> None:
             end = f"--data {family.data} {expected}".rstrip()
             assert command_of(family, ["a"]) == f"paraform {family.family.command} --model a {end}"
         assert found["retrieval"].options == found["robustness"].options
-    given = command_of(found["style"], ["v.npy"], given="--vectors texts.txt v.npy")
+    given = command_of(found["style"], ["v.npy"], given=["--vectors texts.txt v.npy"])
     assert given == f"paraform evaluate style --vectors texts.txt v.npy --data {found['style'].data}"
     assert command_of(found["similarity"], ["a"], 20).endswith(" --resamples 20")
     assert "resamples" not in command_of(found["probing"], ["a"], 20)  # which has no such option

@@ -167,9 +167,6 @@ class Line:
         rows = [int(text) for text in texts]
         return normal_density(self.encode([""] * 400)[rows], self.sigma)(z_SNZ)
 
-    def critic_values(self, encoded: Tensor, z_SNZ: Tensor) -> None:
-        return None
-
     def nll(self) -> float:
         return -float(normal_density(torch.zeros(16), math.sqrt(1 + self.sigma**2))(self.encode([""] * 400)).mean())
 

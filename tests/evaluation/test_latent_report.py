@@ -238,9 +238,6 @@ class Wide:
     def log_likelihood(self, texts: Sequence[str], z_SNZ: Tensor) -> Tensor:
         return z_SNZ.new_zeros(z_SNZ.shape[:2])
 
-    def critic_values(self, encoded: Tensor, z_SNZ: Tensor) -> None:
-        return None
-
 
 @pytest.mark.parametrize(("shift", "spread"), [(0.0, 1.0), (1.0, 1.0), (2.0, 0.8), (6.0, 0.1)])
 def test_of_many_numbers_samples_alone_tell_nearly_as_much_as_a_density(shift: float, spread: float) -> None:
@@ -331,6 +328,31 @@ def test_a_metric_that_is_no_number_is_an_error_and_no_blank(monkeypatch: pytest
     monkeypatch.setattr(Coin, "critic_values", lost)
     with pytest.raises(InputError, match="dual is nan; expected a number"):
         evaluate_latent(Coin(), TEXTS, samples=4)
+
+
+@pytest.mark.parametrize(
+    ("method", "given", "said"),
+    [
+        ("log_likelihood", torch.zeros(4), r"log_likelihood gave \[4\]; expected \[4, 40\], as `LatentModel` says"),
+        ("sample_posterior", torch.zeros(4, 40), r"sample_posterior gave \[4, 40\]; expected \[4, 40, 2\]"),
+        ("posterior_mean", None, "a Coin without a posterior_mean; expected one, but where only samples tell"),
+    ],
+)
+def test_a_method_that_gives_something_else_is_named(
+    method: str, given: Tensor | None, said: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(Coin, method, lambda *_: given)
+    with pytest.raises(InputError, match=said):
+        evaluate_latent(Coin(), TEXTS, samples=4)
+
+
+class Rootless(Coin):
+    posterior_root = None  # type: ignore[assignment]
+
+
+def test_a_density_without_a_root_or_a_proposal_is_named() -> None:
+    with pytest.raises(InputError, match="a Rootless with a density; expected posterior_root or proposal beside it"):
+        evaluate_latent(Rootless(), TEXTS, samples=4)
 
 
 def test_a_bound_that_more_samples_would_tighten_is_an_alarm(

@@ -54,6 +54,9 @@ COMMANDS = {  # a module of this room, and what it does; `train NAME` stands for
     "evaluate probing": ("evaluate_probing", "form, length and content that a classifier reads off vectors"),
     "evaluate distances": ("evaluate_distances", "how far words move when their sentence is reworded"),
     "evaluate report": ("evaluate_report", "all of these of several models side by side, as one page"),
+    "plot space": ("plot_space", "labelled texts as their vectors lie, by PCA or UMAP"),
+    "plot form": ("plot_form", "form against meaning of several encoders, of a report"),
+    "plot curves": ("plot_curves", "learning curves of several runs"),
     "distil": ("distil", "any encoder, as a vector for each piece of text: embeds at the speed of its tokenizer"),
     "erase": ("erase", "any encoder, without what a linear reader tells of a sentence's form"),
     "overlap": ("overlap", "sentences of training files that stand in evaluation sets"),
@@ -241,7 +244,8 @@ def command_of(name: str, entry: Command) -> Any:
 
 
 def _overview(group: str) -> str:
-    shown = {name: _summary(name) for name in command_names() if name.startswith(group)}
+    every = {name: _summary(name) for name in command_names() if name.startswith(group)}
+    shown = {name: summary for name, summary in every.items() if summary}  # a system may have no trainer
     width = max(map(len, shown))
     lines = [
         f"usage: paraform {group or 'COMMAND'} …",

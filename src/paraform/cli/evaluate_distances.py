@@ -19,7 +19,6 @@ Example:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
@@ -53,7 +52,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
         help="sentences for good–bad; null: those of --data",
     )
     add_resamples(parser)
-    parser.add_argument("--plot", type=str | None, default=None, metavar="FILE.png", help="write the distances as this")
+    parser.add_argument("--plot", type=str | None, default=None, metavar="FILE", help="the distances, .png or .svg")
     parser.add_argument("--examples", action="store_true", help="the printed pairs of the paper's Tables 1 and 5 too")
 
 
@@ -64,11 +63,11 @@ def run(options: Namespace) -> int:
     from paraform.evaluation.embedding.printed_pairs import example_distances, example_lines
     from paraform.evaluation.embedding.shared_words import SharedDraw, read_contexts, shared_word_sets
     from paraform.evaluation.embedding.task import distinct
+    from paraform.evaluation.pictures import require_picture
     from paraform.weights import require_writable
 
     if options.plot is not None:
-        if Path(options.plot).suffix.lower() != ".png":
-            raise InputError(f"--plot {options.plot}: expected a picture's name, such as distances.png")
+        require_picture(options.plot, "--plot")
         require_writable(options.plot)
     systems = _systems(options)
     fitting = fitting_all(systems)

@@ -5,7 +5,8 @@ which is no bound; the honest one is the closed form, and likelihoods are import
 the two do not go together, and where more draws would tighten the bound (--bound-samples). With --training FILE,
 forward and reverse perplexity of greedy samples by 5-gram models too. With --against MODEL, another one that knows the
 same words beside it, and the difference of the two bounds with the interval that 95 % of resamples of the sentences
-fall into: above 0 the other is better, and one that holds 0 does not tell them apart.
+fall into: above 0 the other is better, and one that holds 0 does not tell them apart. Anyone's model can be measured:
+docs/yours.md has the few methods that are asked of it, and an example.
 
 Example:
   paraform evaluate latent --model runs/latent --data test.txt --samples 128
@@ -16,22 +17,21 @@ from __future__ import annotations
 
 import os
 from collections.abc import Sequence
+from contextlib import nullcontext
 from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
 
 from paraform.cli.config_options import bad_values
-from paraform.cli.latent import load_latent
 from paraform.cli.messages import tell
-from paraform.cli.models import checkpoint_named
+from paraform.cli.models import checkpoint_named, load_able
 from paraform.cli.options import Count, add_reading
 from paraform.cli.output import show
 from paraform.cli.reading import sentences_of
 from paraform.records import InputError
 
 if TYPE_CHECKING:  # their import takes longer than a short answer
-    from paraform.capabilities import LatentSpace
-    from paraform.evaluation.latent import LatentReport
+    from paraform.evaluation.latent import LatentModel, LatentReport
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -54,7 +54,9 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
 
 def run(options: Namespace) -> int:
     """Print the figures."""
-    from paraform.evaluation.latent import side_by_side
+    from paraform.capabilities import LatentSpace
+    from paraform.checkpoint.abilities import require_able
+    from paraform.evaluation.latent import ReadsSoManyWords, side_by_side
     from paraform.evaluation.latent.ngram import require_ngrams
     from paraform.models.latent.texts import short_enough
 
@@ -68,8 +70,13 @@ def run(options: Namespace) -> int:
     models = [load_measurable(options)]
     if options.against is not None:
         models.append(rival(options, models[0]))
+    if training is not None:
+        for option in ("model", "against") if options.against else ("model",):
+            expected = "a model with `sample`, `words` and the like, or no --training"
+            require_able(models[option == "against"], LatentSpace, expected, called=f"--{option} {options[option]}")
     for model in models:
-        texts = short_enough(texts, model.words, model.max_tokens, options.data)
+        if isinstance(model, ReadsSoManyWords):
+            texts = short_enough(texts, model.words, model.max_tokens, options.data)
     if options.against is not None and len(texts) < 2:
         raise InputError(f"{options.data}: 1 sentence; expected two or more, to tell luck from a difference")
     if not options.no_refit and options.samples > 1 and any(model.has_noise for model in models):
@@ -85,25 +92,29 @@ def run(options: Namespace) -> int:
     return show(options, {**about, **report.to_json()}, report.table())
 
 
-def load_measurable(options: Namespace, option: str = "model") -> Any:
+def load_measurable(options: Namespace, option: str = "model") -> LatentModel:
     """A latent-variable model whose densities evaluation can ask for. Raises: InputError otherwise."""
     from paraform.evaluation.latent import LatentModel
 
-    model = load_latent(options, option)
-    if not isinstance(model, LatentModel):
-        raise InputError(f"--{option} {options[option]}: {model.kind}; expected one that tells its densities")
+    expected = "a latent-variable model that tells its densities (evaluation.latent.LatentModel)"
+    model: LatentModel = load_able(options, LatentModel, expected, option)
     return model
 
 
-def rival(options: Namespace, model: LatentSpace) -> Any:
+def rival(options: Namespace, model: LatentModel) -> LatentModel:
     """The model of --against. Raises: InputError if its likelihoods do not compare with that one's."""
+    from paraform.evaluation.latent import HasLexicon
+
     if len({os.path.realpath(checkpoint_named(name)) for name in (options.model, options.against)}) < 2:
         raise InputError(f"--against {options.against}: the model of --model; expected another one")
     other = load_measurable(options, "against")
     for name, one in ((options.model, model), (options.against, other)):
         if not one.has_noise:
             raise InputError(f"{name} is an autoencoder, which has no likelihood; expected a model with noise")
-    if model.lexicon != other.lexicon:
+    if not isinstance(model, HasLexicon) or not isinstance(other, HasLexicon):
+        silent = options.against if isinstance(model, HasLexicon) else options.model
+        tell(f"{silent} has no `lexicon`: whether both models know the same words, as a comparison needs, is unchecked")
+    elif model.lexicon != other.lexicon:
         raise InputError(
             f"{options.model} and {options.against} do not know the same words: their likelihoods do not compare;"
             " expected two models of one vocabulary"
@@ -114,11 +125,12 @@ def rival(options: Namespace, model: LatentSpace) -> Any:
 def measured(
     model: Any, name: str, texts: Sequence[str], training: Sequence[str] | None, options: Namespace
 ) -> LatentReport:
-    """The report of one model."""
+    """The report of one model; one that does not say what device it is on multiplies as it likes."""
     from paraform.encoders import bfloat16_products, product_dtype
     from paraform.evaluation.latent import evaluate_latent, with_ngrams
 
-    with bad_values(), bfloat16_products(model.device):
+    device = getattr(model, "device", None)
+    with bad_values(), nullcontext() if device is None else bfloat16_products(device):
         report = evaluate_latent(
             model,
             texts,
@@ -127,7 +139,7 @@ def measured(
             bound_samples=options.bound_samples,
             seed=options.seed,
             refit=not options.no_refit,
-            precision=str(product_dtype(model.device)).removeprefix("torch."),
+            precision="the model's own" if device is None else str(product_dtype(device)).removeprefix("torch."),
             progress=True,
         )
     if training is None:

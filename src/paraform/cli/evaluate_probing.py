@@ -18,7 +18,7 @@ from typing import Any
 from jsonargparse import ArgumentParser, Namespace
 
 from paraform.cli.measuring import add_protocol, add_tasks, show_measured, spaces_for
-from paraform.cli.systems import add_systems, model_names
+from paraform.cli.systems import add_systems, model_names, write_texts
 from paraform.records import counted
 
 
@@ -37,6 +37,8 @@ def run(options: Namespace) -> int:
     from paraform.evaluation.embedding.probing import compared, explained, probing_sets, probing_table, write_sets
 
     sets = probing_sets(options.data, options.tasks, protocols=options.protocol, seed=options.seed)
+    if options.texts_out is not None:
+        return write_texts(options, sets)
     about: dict[str, Any] = {"sets": [one.to_json() for one in sets]}
     shown, spaces, scores = [], [], []
     if options.write is not None:

@@ -4,10 +4,13 @@ A picture of form against meaning, three sentences of findings with their interv
 probing, robustness, retrieval, content matching and style retrieval. --data is a folder; whatever sets are anywhere
 below it are measured, and a family without any is left out and named. The first model is compared with each other one
 by a paired bootstrap. Each different sentence is encoded once. The JSON stands under the page's name with .json.
+Any other encoder: --texts-out writes every text that is needed, and --vectors takes its vectors of these.
 
 Example:
   paraform evaluate report --model minilm minilm@layer=3 --data ../shared/data --out report.html
   paraform evaluate report --data ../shared/data --out report.html --families similarity probing --floors words
+  paraform evaluate report --data ../shared/data --texts-out texts.txt
+  paraform evaluate report --data ../shared/data --out report.html --model minilm --vectors texts.txt mine=vectors.npy
 """
 
 from __future__ import annotations
@@ -22,7 +25,7 @@ from paraform.cli.measuring import add_resamples
 from paraform.cli.messages import tell
 from paraform.cli.output import show
 from paraform.cli.parse import add_parser
-from paraform.cli.systems import add_systems, given_models, model_names, systems_of
+from paraform.cli.systems import add_systems, given_models, model_names, systems_of, write_texts
 from paraform.cli.tag import add_tagger
 from paraform.evaluation.embedding.families import FAMILIES
 from paraform.records import InputError
@@ -32,7 +35,7 @@ def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
     """The options of this command."""
     add_systems(parser)
     parser.add_argument("--data", type=str, required=True, metavar="FOLDER", help="holds evaluation sets")
-    parser.add_argument("--out", type=str, required=True, metavar="FILE.html", help="the page")
+    parser.add_argument("--out", type=str | None, default=None, metavar="FILE.html", help="the page")
     parser.add_argument(
         "--families", nargs="+", choices=FAMILIES, default=list(FAMILIES), metavar="FAMILY", help="what is measured"
     )
@@ -51,12 +54,18 @@ def run(options: Namespace) -> int:
     from paraform.evaluation.embedding.task import Choices
     from paraform.weights import require_writable
 
+    choices = Choices(options.size, options.parser, options.seed, True, options.tagger)
+    if options.texts_out is not None:
+        if options.out is not None:
+            raise InputError(f"--out {options.out} beside --texts-out, which measures nothing; expected one of the two")
+        return write_texts(options, read_families(options.data, options.families, choices).tasks)
+    if options.out is None:
+        raise InputError("no --out; expected --out report.html, or --texts-out texts.txt")
     if Path(options.out).suffix.lower() not in (".html", ".htm"):
         raise InputError(f"--out {options.out}: expected a page's name, such as report.html; the JSON stands beside it")
     for file in (options.out, Path(options.out).with_suffix(".json")):
         require_writable(file)
     systems = systems_of(options)
-    choices = Choices(options.size, options.parser, options.seed, True, options.tagger)
     families = read_families(options.data, options.families, choices)
     for name, expected in families.left_out.items():
         tell(f"{name}: left out; {expected}")

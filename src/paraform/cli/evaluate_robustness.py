@@ -24,7 +24,7 @@ from jsonargparse.typing import PositiveInt
 from paraform.cli.measuring import add_resamples, add_sets, names_of, show_measured, spaces_for
 from paraform.cli.models import load_able
 from paraform.cli.parse import add_parser
-from paraform.cli.systems import add_systems
+from paraform.cli.systems import add_systems, write_texts
 
 if TYPE_CHECKING:
     from paraform.capabilities import JudgesMeaning
@@ -59,6 +59,8 @@ def run(options: Namespace) -> int:
     draw = Choices(options.size, options.parser, options.seed, True)
     how = {"columns": options.columns, "tuning": options.tuning}
     sets = distinct((path, one) for path in options.data for one in robustness_sets(path, draw, **how))
+    if options.texts_out is not None:
+        return write_texts(options, sets)
     spaces = spaces_for(options, sets)
     judges = [] if options.judge is None else [judged_by(options)]
     found = [finding for one in sets if isinstance(one, PairSet) for judge in judges for finding in one.measure(judge)]

@@ -17,7 +17,7 @@ from collections.abc import Sequence
 from jsonargparse import ArgumentParser, Namespace
 
 from paraform.cli.measuring import add_resamples, add_sets, names_of, show_measured, spaces_for
-from paraform.cli.systems import add_systems
+from paraform.cli.systems import add_systems, write_texts
 from paraform.records import InputError
 
 
@@ -46,6 +46,8 @@ def run(options: Namespace) -> int:
         raise InputError(
             f"--trained: no train, dev and test part of STS-B or SICK below {options.data[0]}; expected them"
         )
+    if options.texts_out is not None:
+        return write_texts(options, [*sets, *trained])
     spaces = spaces_for(options, [*sets, *trained])
     findings = measured(sets, spaces)
     findings += set_means(findings)

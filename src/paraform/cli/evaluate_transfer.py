@@ -20,7 +20,7 @@ from jsonargparse import ArgumentParser, Namespace
 
 from paraform.cli.config_options import bad_values
 from paraform.cli.measuring import add_protocol, add_resamples, add_tasks, names_of, show_measured, spaces_for
-from paraform.cli.systems import add_systems, model_names
+from paraform.cli.systems import add_systems, model_names, write_texts
 
 
 def add_arguments(parser: ArgumentParser, given: Sequence[str]) -> None:
@@ -41,6 +41,8 @@ def run(options: Namespace) -> int:
     from paraform.score import table
 
     sets = transfer_sets(options.data, options.tasks, protocols_of(options.classifier, options.protocol))
+    if options.texts_out is not None:
+        return write_texts(options, sets)
     with bad_values():
         spaces = spaces_for(options, sets)
         findings = measured(sets, spaces)

@@ -28,11 +28,11 @@ def add_decoding(parser: ArgumentParser) -> None:
     add_drawing(parser)
 
 
-def load_latent(options: Namespace, option: str = "model") -> LatentSpace:
+def load_latent(options: Namespace) -> LatentSpace:
     """The model, if it has a latent space to decode from. Raises: InputError otherwise."""
     from paraform.capabilities import LatentSpace
 
-    model: LatentSpace = load_able(options, LatentSpace, "a latent-variable model", option)
+    model: LatentSpace = load_able(options, LatentSpace, "a latent-variable model")
     return model
 
 

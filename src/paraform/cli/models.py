@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import re
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, Any
 
 from jsonargparse import ArgumentParser, Namespace
@@ -12,6 +13,7 @@ from paraform.records import InputError
 
 if TYPE_CHECKING:
     from paraform.capabilities import Embedder, Paraphraser
+    from paraform.encoders.sentence_vectors import GivenVectors
 
 
 def device_of(options: Namespace) -> str | None:
@@ -99,26 +101,41 @@ def load_embedder(options: Namespace) -> Embedder:
     from paraform.capabilities import Embedder
 
     if isinstance(given := options.get("vectors"), list):
-        from paraform.encoders import read_vectors
-
-        return read_vectors(*given)
+        return read_given(given)
     model: Embedder = load_able(options, Embedder, "a model that embeds")
     return model
 
 
 def name_of_vectors(options: Namespace) -> str:
-    """What tables call the model that `load_embedder` gives: --model, or the file of the vectors in its place."""
+    """What tables call the model that `load_embedder` gives: --model, or the name of the vectors in its place."""
     given = options.get("vectors")
-    return str(given[1] if isinstance(given, list) else options.model)
+    return given_name(given) if isinstance(given, list) else str(options.model)
+
+
+GIVEN = ("SENTENCES", "[NAME=]VECTORS")
+GIVEN_HELP = "a text file, and a .npy file with a row for each of its lines"
 
 
 def add_given_vectors(parser: ArgumentParser) -> None:
     """The option of a command that measures vectors, in the place of --model."""
     parser.add_argument(
-        "--vectors",
-        nargs=2,
-        type=str,
-        default=None,
-        metavar=("SENTENCES", "VECTORS"),
-        help="measure these in the place of --model: a text file, and a .npy file with a row for each of its lines",
+        "--vectors", nargs=2, type=str, default=None, metavar=GIVEN, help=f"measure these, not a model: {GIVEN_HELP}"
     )
+
+
+def given_name(given: Sequence[str]) -> str:
+    """What tables call vectors that the user made: the NAME of `SENTENCES NAME=VECTORS`, else the file's."""
+    return _named(given[1])[0]
+
+
+def read_given(given: Sequence[str]) -> GivenVectors:
+    """The vectors of `SENTENCES [NAME=]VECTORS`. Raises: InputError as `encoders.read_vectors`."""
+    from paraform.encoders import read_vectors
+
+    return read_vectors(given[0], _named(given[1])[1])
+
+
+def _named(text: str) -> tuple[str, str]:
+    """The name and the file of `[NAME=]FILE`; a file that is there may have an equals sign in its own name."""
+    name, equals, file = text.partition("=")
+    return (name, file) if equals and name and file and not os.path.exists(text) else (text, text)

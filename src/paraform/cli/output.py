@@ -13,7 +13,7 @@ from jsonargparse import Namespace
 from paraform.records import InputError
 from paraform.score import finite
 
-WRITTEN = ("out", "first", "plot", "html", "outputs")  # options that name a file to be written
+WRITTEN = ("out", "first", "plot", "html", "outputs", "texts_out")  # options that name a file to be written
 UNWRITTEN = {".parquet", ".arrow", ".feather", ".xlsx", ".xls", ".ods", ".pkl", ".pickle"}
 """Endings of formats that people ask tables to be, and no command writes."""
 LINES = ("JSON lines are written", {".csv", ".tsv"})
@@ -41,10 +41,10 @@ def require_endings(options: Namespace, command: str) -> None:
         path = options.get(key)
         ending = os.path.splitext(path)[1].lower() if isinstance(path, str) else ""
         if ending in UNWRITTEN:
-            raise InputError(f"--{key} {path}: no command writes {ending}; expected a name with another ending")
+            raise InputError(f"--{_typed(key)} {path}: no command writes {ending}; expected a name with another ending")
         written, unlike = WRITES.get(command, ("", set())) if key == "out" else ("", set())
         if ending in unlike:
-            raise InputError(f"--{key} {path}: {written}; expected another name than one in {ending}")
+            raise InputError(f"--{_typed(key)} {path}: {written}; expected another name than one in {ending}")
 
 
 def files_of(command: str) -> list[str]:
@@ -63,13 +63,15 @@ def require_free_names(options: Namespace, command: str) -> None:
         for other, name in named:
             if other != key and _same_file(path, name, made=other in WRITTEN):
                 if other in WRITTEN:
-                    raise InputError(f"--{key} {path}: --{other} names it, too; expected another name")
+                    raise InputError(f"--{_typed(key)} {path}: --{_typed(other)} names it, too; expected another name")
                 if key not in files_of(command):
-                    raise InputError(f"--{key} {path}: the file that is read; expected another name")
+                    raise InputError(f"--{_typed(key)} {path}: the file that is read; expected another name")
                 if not overwrite:
-                    raise InputError(f"--{key} {path}: the file that is read; expected another name, or --overwrite")
+                    raise InputError(
+                        f"--{_typed(key)} {path}: the file that is read; expected another name, or --overwrite"
+                    )
         if key in files_of(command) and os.path.isfile(path) and not overwrite:
-            raise InputError(f"--{key} {path}: is there already; expected a new name, or --overwrite")
+            raise InputError(f"--{_typed(key)} {path}: is there already; expected a new name, or --overwrite")
 
 
 def new_folders(options: Namespace, command: str) -> list[str]:
@@ -79,8 +81,15 @@ def new_folders(options: Namespace, command: str) -> list[str]:
     return [folder for folder in folders if folder and not os.path.lexists(folder)]
 
 
+def _typed(key: str) -> str:
+    """The option as it is typed."""
+    return key.replace("_", "-")
+
+
 def _names(value: Any) -> list[str]:
-    return [one for one in (value if isinstance(value, list) else [value]) if isinstance(one, str)]
+    if isinstance(value, list):  # of an option that takes several values several times, lists
+        return [name for one in value for name in _names(one)]
+    return [value] if isinstance(value, str) else []
 
 
 def _same_file(one: str, other: str, *, made: bool) -> bool:

@@ -34,7 +34,10 @@ class Command:
     """`train NAME`; its docstring is the trainer's help."""
 
     def __init__(self, name: str) -> None:
-        self.trainer: Trainer = named_by(system_named(name.removeprefix("train ")).trainer)
+        place = system_named(name.removeprefix("train ")).trainer
+        if not place:
+            raise InputError(f"{name}: a system without a trainer; expected one that is trained here")
+        self.trainer: Trainer = named_by(place)
         arguments = self.trainer.takes
         self.several, self.against = "shares" in arguments, "against" in arguments
         self.develops, self.starts = "development" in arguments, "start" in arguments

@@ -16,13 +16,14 @@ class System(NamedTuple):
 
     Args:
         model: "module:Class" that a checkpoint is restored to (`checkpoint.Restores`).
-        trainer: "module:TRAINER" that trains it (`trainers.Trainer`); imported when it is asked for.
-        trains: the line of `paraform train NAME` in the overview of commands.
+        trainer: "module:TRAINER" that trains it (`trainers.Trainer`); imported when it is asked for. "": `paraform
+            train` does not train it.
+        trains: the line of `paraform train NAME` in the overview of commands; "" without a trainer.
     """
 
     model: str
-    trainer: str
-    trains: str
+    trainer: str = ""
+    trains: str = ""
 
 
 SYSTEMS = {

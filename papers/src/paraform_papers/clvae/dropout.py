@@ -13,7 +13,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
-from paraform.evaluation.latent import save_plot
+from paraform.evaluation.pictures import save_plot
 from paraform.models.latent import LatentConfig
 from paraform.score import Score
 from paraform_papers.clvae.configs import BRIEF, Corpus, Size, config_of

@@ -15,7 +15,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from functools import partial
 
-from paraform.evaluation.latent import PROTOCOL_PANELS, draw_collapse, save_plot
+from paraform.evaluation.latent import PROTOCOL_PANELS, draw_collapse
+from paraform.evaluation.pictures import save_plot
 from paraform.models.latent import OBJECTIVES
 from paraform.score import Score
 from paraform_papers.clvae.configs import CONTROLS, configs_of

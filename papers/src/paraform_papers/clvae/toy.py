@@ -23,7 +23,7 @@ import torch
 from torch import Tensor
 
 from paraform.batching import SentenceBatch
-from paraform.evaluation.latent import save_plot
+from paraform.evaluation.pictures import save_plot
 from paraform.models.latent import make_update
 from paraform.score import Score, signature
 from paraform.training import TrainingConfig, fit, make_accelerator

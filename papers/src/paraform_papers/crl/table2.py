@@ -18,8 +18,8 @@ from typing import Any, get_args
 from paraform import checkpoint
 from paraform.capabilities import Embedder, embed_by
 from paraform.evaluation import GenerationReport
-from paraform.evaluation.latent import save_plot
 from paraform.evaluation.on_pairs import evaluate_embedder, evaluate_paraphraser, evaluation_set
+from paraform.evaluation.pictures import save_plot
 from paraform.records import InputError
 from paraform.score import Score, table
 from paraform.trainers.exemplar import BY_BLEU, train_exemplar

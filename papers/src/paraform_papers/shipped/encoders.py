@@ -25,7 +25,7 @@ from paraform.evaluation.embedding.measuring import System, spaces_of, system_of
 from paraform.evaluation.embedding.report import EmbeddingReport, Section, embedding_report
 from paraform.evaluation.embedding.report_page import write_report
 from paraform.evaluation.embedding.task import Choices
-from paraform.evaluation.latent.plots import save_plot
+from paraform.evaluation.pictures import save_plot
 from paraform.score import Score, table
 from paraform_papers.rows import Row
 from paraform_papers.shipped.depth import depth_plot, layer_embeds

@@ -16,8 +16,8 @@ from paraform.evaluation.embedding.distances import Measured, WordSystem, measur
 from paraform.evaluation.embedding.measuring import bounded, differences_of
 from paraform.evaluation.embedding.shared_words import SharedWordSet, Words
 from paraform.evaluation.embedding.task import Finding, signed_finding
-from paraform.evaluation.latent.plots import save_plot
 from paraform.evaluation.metrics import RowMetric, ratio
+from paraform.evaluation.pictures import save_plot
 from paraform.extensions import needed
 from paraform.records import InputError
 from paraform.score import Score, signature, table

@@ -100,7 +100,7 @@ def embedding_report(
     models: Sequence[str],
     *,
     resamples: int = RESAMPLES,
-    given: str = "",
+    given: Sequence[str] = (),
     tell: Callable[[str], None] = lambda message: None,
 ) -> EmbeddingReport:
     """Measure the spaces on everything, and compare the first model with each other one by a paired bootstrap.
@@ -109,7 +109,7 @@ def embedding_report(
         spaces: of the texts of all families.
         models: the names of the spaces that are no floors, the first one first.
         resamples: of every interval; 0: no intervals and no differences.
-        given: the option that names the models, for the commands; "": a --model for each.
+        given: the option that names each model, for the commands; (): a --model for each.
         tell: is told of each family that is begun.
     Raises: InputError if a model has no space, or two spaces have one name.
     """
@@ -148,9 +148,9 @@ def embedding_report(
     )
 
 
-def command_of(found: Found, models: Sequence[str], resamples: int = RESAMPLES, given: str = "") -> str:
+def command_of(found: Found, models: Sequence[str], resamples: int = RESAMPLES, given: Sequence[str] = ()) -> str:
     """What gives a family's scores by itself, a line for each model if its command takes one a call."""
-    family, named = found.family, [given] if given else [f"--model {shlex.quote(name)}" for name in models]
+    family, named = found.family, list(given) or [f"--model {shlex.quote(name)}" for name in models]
     data = f"--data {shlex.quote(found.data)}{found.options}"
     program = f"paraform {family.command or 'evaluate report'}"
     if not family.command:

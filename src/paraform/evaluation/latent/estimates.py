@@ -20,6 +20,7 @@ from paraform.evaluation.latent.protocol import (
     MOST_SAMPLES,
     Drawn,
     GaussianPosterior,
+    HasCritics,
     LatentModel,
     OwnPrior,
     Proposal,
@@ -90,6 +91,7 @@ class Estimates(NamedTuple):
         return {name: value for name, value in found.items() if not math.isnan(value)}
 
 
+@torch.no_grad()
 def estimate(
     model: LatentModel,
     texts: Sequence[str],
@@ -114,6 +116,10 @@ def estimate(
     reconstruction = -float(likelihood_SN.mean())
     mean_NZ = model.posterior_mean(encoded)
     unit_Z = model.prior_variance() if isinstance(model, OwnPrior) else None
+    if mean_NZ is None and not is_implicit(model):
+        raise InputError(
+            f"a {type(model).__name__} without a posterior_mean; expected one, but where only samples tell"
+        )
     if not model.has_noise:
         assert mean_NZ is not None
         return Estimates(reconstruction, active_units(mean_NZ, of_prior_Z=unit_Z)), drawn
@@ -132,7 +138,7 @@ def estimate(
         elif isinstance(model, GaussianPosterior):
             proposal = GaussianProposal.of_root(mean_NZ, model.posterior_root(encoded))
         else:
-            raise TypeError(f"a {type(model).__name__} with a density and neither posterior_root nor proposal")
+            raise InputError(f"a {type(model).__name__} with a density; expected posterior_root or proposal beside it")
         log_density = partial(model.log_posterior, encoded)
         kl = float(model.closed_kl(encoded).mean())
         own_SN = log_weights(likelihood_SN, log_density(z_SNZ), z_SNZ, joint.log_prior)
@@ -165,8 +171,8 @@ def estimate(
 
 def _critics(model: LatentModel, encoded: Tensor, z_SNZ: Tensor, generator: torch.Generator) -> dict[str, float]:
     """The dual estimates of the model's critics, and their largest value; {} without critics."""
-    on_posterior = model.critic_values(encoded, z_SNZ)
-    if on_posterior is None:
+    on_posterior = model.critic_values(encoded, z_SNZ) if isinstance(model, HasCritics) else None
+    if not isinstance(model, HasCritics) or on_posterior is None:
         return {}
     samples, count, _ = z_SNZ.shape
     prior_SNZ = prior_samples(model, samples * count, generator).view(z_SNZ.shape)

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-import contextlib
-import json
 import math
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 
+from paraform.evaluation.curves import read_log
 from paraform.evaluation.latent.estimates import estimate
 from paraform.evaluation.latent.information import most_information
 from paraform.evaluation.latent.protocol import LatentModel
@@ -30,17 +29,8 @@ def validate(model: LatentModel, texts: Sequence[str], *, samples: int = 8, seed
 
 
 def validations(log: Path) -> list[tuple[int, dict[str, float]]]:
-    """Step and metrics of each validation of a run; [] if it has no log yet.
-
-    A line that a crash or a full disk left unfinished is none: the run writes its log anew when it goes on.
-    """
-    found = []
-    for line in log.read_text(encoding="utf-8", errors="replace").splitlines() if log.is_file() else ():
-        with contextlib.suppress(json.JSONDecodeError):
-            record = json.loads(line)
-            if "validation" in record:
-                found.append((record["step"], record["validation"]))
-    return found
+    """Step and metrics of each validation of a run; [] if it has no log yet."""
+    return [(record["step"], record["validation"]) for record in read_log(log) if "validation" in record]
 
 
 def alarms(metrics: Mapping[str, float], sentences: int, *, at_least: bool = False) -> list[str]:

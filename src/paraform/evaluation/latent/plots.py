@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from paraform.evaluation.latent.monitor import validations
+from paraform.evaluation.pictures import run_look, save_plot
 from paraform.extensions import needed
-from paraform.weights import atomic_path
 
 if TYPE_CHECKING:  # its import takes longer than a short answer
     from matplotlib.figure import Figure
@@ -28,13 +28,6 @@ PROTOCOL_PANELS: Panels = {
     "honest: bound on −ln p(x), nats": ("loss",),
     "paper's: −ELBO with that KL, nats": ("paper_elbo",),
 }
-MARKERS = "o^svDP*X<>"
-
-
-def save_plot(figure: Figure, path: Path, dpi: int = 100) -> None:
-    """Write it as a PNG; a kill leaves the old picture or the new one."""
-    with atomic_path(path) as unfinished:
-        figure.savefig(unfinished, format="png", dpi=dpi)
 
 
 def draw_collapse(runs: Mapping[str, Path], picture: Path, panels: Panels = USE_PANELS) -> None:
@@ -81,14 +74,3 @@ def _by_protocol(found: Mapping[str, float]) -> dict[str, float]:
         return dict(found)
     paper_kl = found.get("dual_kl", found["kl"])
     return {**found, "paper_kl": paper_kl, "paper_elbo": found["reconstruction"] + paper_kl}
-
-
-def run_look(row: int) -> dict[str, Any]:
-    """How the row-th run is drawn, in every panel: no two of the first twenty look alike, in grey neither.
-
-    An autoencoder has no KL, so that a panel's own count would not do; and lines that lie on each other (MI at its
-    most) are told apart by their marks.
-    """
-    from matplotlib import colormaps
-
-    return {"color": colormaps["tab10"](row % 10), "linestyle": ("-", "--")[row // 10], "marker": MARKERS[row % 10]}

@@ -21,10 +21,17 @@ TOKENS_AT_ONCE = 16384  # words, of all samples, that are scored together: bound
 
 @runtime_checkable
 class LatentModel(Protocol):
-    """A text autoencoder; every density in nats. Its prior is N(0, I), unless it is an `OwnPrior`."""
+    """A text autoencoder: anyone's, and all that its figures need. Every density is in nats.
+
+    Its prior is N(0, I), unless it is an `OwnPrior`. It has no critics, unless it is a `HasCritics`. Where it is asked
+    for gradients nobody wants any: all of it is called within `torch.no_grad()`.
+    """
 
     @property
-    def latent_width(self) -> int: ...
+    def latent_width(self) -> int:
+        """Z, the numbers of a latent vector."""
+        ...
+
     @property
     def has_noise(self) -> bool:
         """Whether z is drawn; if not, there is no likelihood, and no figure that needs one."""
@@ -36,21 +43,65 @@ class LatentModel(Protocol):
         `GaussianPosterior` or a `ProposesOwn`."""
         ...
 
-    def lengths(self, texts: Sequence[str]) -> list[int]: ...
+    def lengths(self, texts: Sequence[str]) -> list[int]:
+        """How many words each text has, those of its end counted: what perplexity divides by."""
+        ...
+
     def unknown(self, texts: Sequence[str]) -> int:
         """How many words of all texts the model takes for one, `<unk>`."""
         ...
 
-    def encode(self, texts: Sequence[str]) -> Tensor: ...
+    def encode(self, texts: Sequence[str]) -> Tensor:
+        """What names each text's posterior, [N, P] floats: whatever the methods below take as `encoded`."""
+        ...
+
     def posterior_mean(self, encoded: Tensor) -> Tensor | None:
         """E[z|x], [N, Z]; None where only samples tell."""
         ...
 
-    def sample_posterior(self, encoded: Tensor, samples: int, generator: torch.Generator) -> Tensor: ...
-    def log_posterior(self, encoded: Tensor, z_SNZ: Tensor) -> Tensor: ...
-    def closed_kl(self, encoded: Tensor) -> Tensor: ...
-    def log_likelihood(self, texts: Sequence[str], z_SNZ: Tensor) -> Tensor: ...
-    def critic_values(self, encoded: Tensor, z_SNZ: Tensor) -> tuple[Tensor, Tensor] | None: ...
+    def sample_posterior(self, encoded: Tensor, samples: int, generator: torch.Generator) -> Tensor:
+        """z of q(z|x): [S, N, Z]; the generator, on the device of `encoded`, is all that it draws by."""
+        ...
+
+    def log_posterior(self, encoded: Tensor, z_SNZ: Tensor) -> Tensor:
+        """ln q(z|x): [S, N]; asked only of a model that `has_density`."""
+        ...
+
+    def closed_kl(self, encoded: Tensor) -> Tensor:
+        """KL(q(z|x) ‖ p(z)): [N]; asked only of a model that `has_density`."""
+        ...
+
+    def log_likelihood(self, texts: Sequence[str], z_SNZ: Tensor) -> Tensor:
+        """ln p(x|z) of the whole text, its end counted: [S, N]; z may be float64, whatever the model's weights are."""
+        ...
+
+
+@runtime_checkable
+class HasCritics(Protocol):
+    """A model with critics, whose estimates of KL are the paper's."""
+
+    def critic_values(self, encoded: Tensor, z_SNZ: Tensor) -> tuple[Tensor, Tensor] | None:
+        """That of q(z|x) and that of the aggregated posterior: [S, N] each; None: this one has none."""
+        ...
+
+
+@runtime_checkable
+class ReadsSoManyWords(Protocol):
+    """A model that reads no text longer than so many words, and none without any."""
+
+    @property
+    def max_tokens(self) -> int: ...
+    def words(self, text: str) -> list[str]: ...
+
+
+@runtime_checkable
+class HasLexicon(Protocol):
+    """A model that tells what its likelihoods are likelihoods of."""
+
+    @property
+    def lexicon(self) -> tuple[str, frozenset[str]]:
+        """How texts are split, and the words known: likelihoods compare between models of one lexicon."""
+        ...
 
 
 @runtime_checkable
@@ -130,10 +181,17 @@ def draw(model: LatentModel, texts: Sequence[str], *, samples: int, seed: int, p
     encoded = model.encode(texts)
     generator = torch.Generator(encoded.device).manual_seed(seed)
     z_SNZ = model.sample_posterior(encoded, samples, generator)
+    require_shape("sample_posterior", z_SNZ, (samples, len(texts), model.latent_width))
     require_finite("a latent vector", z_SNZ)
     likelihood_SN = log_likelihood(model, texts, z_SNZ, progress=progress)
     require_finite("ln p(x|z)", likelihood_SN)
     return Drawn(encoded, z_SNZ, likelihood_SN)
+
+
+def require_shape(name: str, values: Tensor, shape: tuple[int, ...]) -> None:
+    """Raise InputError if a model's method gave another: it would be summed up to figures that are none."""
+    if tuple(values.shape) != shape:
+        raise InputError(f"{name} gave {list(values.shape)}; expected {list(shape)}, as `LatentModel` says")
 
 
 def require_finite(name: str, values: Tensor) -> None:
@@ -150,6 +208,7 @@ def log_likelihood(model: LatentModel, texts: Sequence[str], z_SNZ: Tensor, *, p
     out_SN = z_SNZ.new_empty(samples, count)
     for rows, some in track(list(_parts(order, lengths, samples)), "evaluating", show=progress):
         found_SN = model.log_likelihood([texts[row] for row in rows], z_SNZ[some][:, rows])
+        require_shape("log_likelihood", found_SN, (len(range(samples)[some]), len(rows)))
         out_SN[some, rows] = found_SN.to(out_SN.dtype)
     return out_SN
 
