@@ -150,7 +150,7 @@ def measure(options: dict[str, Any]) -> dict[str, Any]:
 
 def main() -> int:
     parser = arguments_of(__doc__)
-    parser.add_argument("--rows", type=int, nargs="+", default=[1_000_000, 5_000_000], help="drawn vectors")
+    parser.add_argument("--rows", type=int, nargs="*", default=[1_000_000, 5_000_000], help="drawn vectors")
     parser.add_argument("--texts", help="a file, besides drawn vectors")
     parser.add_argument("--model", default="minilm", help="of the texts")
     parser.add_argument("--threshold", type=float, default=0.8, help="a cosine, of drawn vectors")

@@ -139,7 +139,7 @@ def test_duplicates_on_disk_are_found(
     monkeypatch.setattr(benchmark, "run", near_on_disk.run)  # the inline one
     monkeypatch.setattr(benchmark, "measure", benchmark.compare)
     (tmp_path / "texts.txt").write_text(question_pairs.read_text(encoding="utf-8").replace("\t", "\n")[:4000])
-    of_texts = ["--texts", tmp_path / "texts.txt", "--threshold", 0.7]
+    of_texts = ["--rows", "--texts", tmp_path / "texts.txt", "--texts-threshold", 0.7]
     for given, least in ((["--rows", 640], 0.9), (of_texts, 1)):
         monkeypatch.setattr(sys, "argv", ["duplicates_on_disk.py", "--json", *map(str, given)])
         assert benchmark.main() in (0, 1)
@@ -370,14 +370,17 @@ def test_the_service_is_measured_against_one_call_and_besieged(
         "--works",
         "embeddings",
     ]
-    monkeypatch.setattr(sys, "argv", ["serve.py", *map(str, [*given, "--minutes", 0.1, "--hostile", 8, "--json"])])
+    monkeypatch.setattr(
+        sys, "argv", ["serve.py", *map(str, [*given, "--steady", 0.02, "--siege", 0.1, "--hostile", 8, "--json"])]
+    )
     assert benchmark.main() in (0, 1)
     printed = json.loads(capsys.readouterr().out)
     found = printed["figures"]
     assert found["embeddings, service × one call"][0] > 0 and found["embeddings, p95 of 4 clients × of one"] > 0
     assert found["answers beside them"] > 0 and found["hostile requests"] > 8
-    assert printed["bounds"]["wrong answers"]["kept"]
-    assert not {"200", "500"} & found["hostile requests by status"].keys()
+    assert found["requests of the steady run"] > 3 and found["memory of the steady run × before"] > 0.5
+    assert printed["bounds"]["wrong answers"]["kept"] and printed["bounds"]["faults of the service"]["kept"]
+    assert "401" in found["hostile requests by status"] and "500" not in found["hostile requests by status"]
 
 
 def test_the_report_is_measured_against_the_encoding_of_its_sentences(
